@@ -12,7 +12,7 @@ list(APPEND oz_io_sources ${oz_scene_sources})
 set_property(GLOBAL PROPERTY OZ_PLUGIN_SOURCES ${oz_io_sources}) # the Houdini plug-in compiles these again
 
 add_library(ooze_io STATIC ${oz_io_sources})
-target_include_directories(ooze_io PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/include" PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+target_include_directories(ooze_io PUBLIC "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>" PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 target_compile_options(ooze_io PRIVATE ${OZ_WARNINGS})
 set_target_properties(ooze_io PROPERTIES POSITION_INDEPENDENT_CODE ON C_STANDARD 11)
 target_link_libraries(ooze_io PUBLIC ooze_core Threads::Threads)

@@ -12,6 +12,10 @@ if(TARGET TBB::tbb)
   target_compile_definitions(ooze_objects PRIVATE OOZE_HAVE_TBB)
   target_link_libraries(ooze_objects PRIVATE TBB::tbb)
   list(APPEND oz_links TBB::tbb)
+  # A static library does not tell that it holds C++: a client in C has to be handed C++'s own libraries by name.
+  set(oz_cxx_links ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
+  list(REMOVE_ITEM oz_cxx_links ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
+  list(APPEND oz_links ${oz_cxx_links})
 endif()
 add_subdirectory(cpu) # the stage builds: append to oz_parts
 if(OOZE_CUDA)

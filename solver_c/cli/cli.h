@@ -46,6 +46,9 @@ OZ_PRINTF(1, 2) void cli_error(const char *format, ...);
 /* the same as a hook of scenes; user is not used */
 void cli_warning(void *user, const char *line);
 
+/* manual.c: the whole manual page ("man"), or completions for bash, zsh or fish. */
+int cli_manual(const cli_command *commands, int count, const char *form);
+
 /* busy.c: SIGINT and SIGTERM set cli_stop_asked; a second one ends the program. */
 void cli_catch_stop(void);
 int cli_stop_asked(void);

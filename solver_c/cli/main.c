@@ -28,7 +28,8 @@ static void help(FILE *out) {
         out);
   for (int i = 0; i < COMMAND_COUNT; ++i)
     fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].about);
-  fputs("\n`ooze COMMAND --help` tells more about each; `ooze --version` prints the version.\n"
+  fputs("\n`ooze COMMAND --help` tells more about each; `ooze --version` prints the version,\n"
+        "`ooze --man` the manual page, `ooze --completions bash|zsh|fish` what a shell needs.\n"
         "Exit codes: 0 done, 1 usage, 2 bad input, 3 diverged or a check failed, 4 out of memory, "
         "75 stopped.\n",
         out);
@@ -71,6 +72,9 @@ static int run(int argc, char **argv) {
     printf("ooze %s\n", ooze_version_text());
     return CLI_DONE;
   }
+  if (strcmp(word, "--man") == 0) return cli_manual(commands, COMMAND_COUNT, "man");
+  if (strcmp(word, "--completions") == 0)
+    return cli_manual(commands, COMMAND_COUNT, argc > 2 ? argv[2] : "");
   for (int i = 0; i < COMMAND_COUNT; ++i)
     if (strcmp(word, commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
   const char *near = cli_nearest(word, command_word, NULL, COMMAND_COUNT);

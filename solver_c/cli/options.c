@@ -131,6 +131,9 @@ int cli_parse(const cli_syntax *syntax, int argc, char **argv, const char **oper
       only_operands = 1;
       continue;
     }
+    if (i == 1 && strncmp(word, "--describe=", 11) == 0 && /* of manual.c, not of a user */
+        cli_describe(syntax, argv[0], word + 11))
+      return CLI_DONE;
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
       cli_help(syntax, stdout);
       return CLI_DONE;

@@ -48,6 +48,9 @@ enum { CLI_PARSED = -1 }; /* go on; any other value is the exit code to leave wi
 int cli_parse(const cli_syntax *syntax, int argc, char **argv, const char **operands,
               size_t capacity, size_t *count);
 void cli_help(const cli_syntax *syntax, FILE *out);
+/* manual.c: prints one command's part of the manual page ("man") or of a shell's completions; 0 if
+ * there is no such form. */
+int cli_describe(const cli_syntax *syntax, const char *name, const char *form);
 
 /* Of the words given by word(context, index) for index < count, the one nearest to `text`; NULL if
  * none is near. */
