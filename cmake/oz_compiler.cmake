@@ -57,6 +57,9 @@ set(OZ_WARNINGS
     -Wall -Wextra -Wshadow -Wpointer-arith -Wwrite-strings -Wvla -Wundef -Wformat=2
     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
     $<$<COMPILE_LANGUAGE:C>:-Wold-style-definition>)
+if(CMAKE_C_COMPILER_ID MATCHES "Clang") # lane masks are vectors: & and | are right for them, and && is not to be had
+  list(APPEND OZ_WARNINGS $<$<COMPILE_LANGUAGE:C>:-Wno-unknown-warning-option> $<$<COMPILE_LANGUAGE:C>:-Wno-bitwise-instead-of-logical>)
+endif()
 if(MINGW) # C's own printf (%zu, %lld) instead of Microsoft's; the Linux build checks the formats
   add_compile_definitions(__USE_MINGW_ANSI_STDIO=1)
   list(APPEND OZ_WARNINGS -Wno-format)
