@@ -165,6 +165,11 @@ ooze_result oz_ply_read_points(oz_source *source, ooze_points **out);
 ooze_result oz_ply_read_mesh(oz_source *source, ooze_mesh *out);
 ooze_result oz_obj_read(oz_source *source, ooze_mesh *out);
 
+/* blosc_pack.c: a Blosc chunk of at most 1 GiB, elements of 1 to 255 bytes, level 0 (stored) to 9.
+ * `out` has count + OZ_BLOSC_MORE bytes; returns those used. */
+enum { OZ_BLOSC_MORE = 16 };
+size_t oz_blosc_pack(const void *bytes, size_t count, size_t element, uint32_t level, void *out);
+
 ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options);
 void oz_scf_finish(oz_out *out);
 void oz_scf_drop(oz_out *out);

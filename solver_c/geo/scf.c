@@ -10,12 +10,8 @@
 
 #ifdef OOZE_HAVE_BLOSC
 #include <blosc.h>
+#endif
 
-static uint64_t big64(const uint8_t *at) {
-  uint64_t value = 0;
-  for (int i = 0; i < 8; i++) value = value << 8 | at[i];
-  return value;
-}
 static void put_big64(uint8_t *at, uint64_t value) {
   for (int i = 7; i >= 0; i--, value >>= 8) at[i] = (uint8_t)value;
 }
@@ -23,14 +19,14 @@ static void put_big64(uint8_t *at, uint64_t value) {
 /* ---- Writing ----------------------------------------------------------------------------- */
 
 /* Blocks that are packed side by side before they are written: 64 MiB. */
-enum { BATCH = 64, PACKED = OZ_BLOCK + BLOSC_MAX_OVERHEAD };
+enum { BATCH = 64, PACKED = OZ_BLOCK + OZ_BLOSC_MORE };
 
 typedef struct packer {
   ooze_write_options options;
   oz_loop loop;
   uint8_t *packed; /* PACKED bytes each */
   uint32_t room;   /* blocks that it holds */
-  int sizes[BATCH];
+  size_t sizes[BATCH];
   uint64_t *ends; /* of each chunk, from the first chunk's beginning */
   uint64_t count, capacity, last;
 } packer;
@@ -41,16 +37,14 @@ typedef struct batch {
   size_t count; /* bytes */
 } batch;
 
-/* LZ4 with bytes shuffled by fours, as Houdini packs. Blosc chooses its own inner blocks: they fit
- * the cache. One thread packs a block, so that equal points give equal bytes. */
+/* LZ4 with bytes shuffled by fours, as Houdini packs. */
 static void pack_blocks(void *arg, uint32_t begin, uint32_t end) {
   const batch *b = arg;
   for (uint32_t i = begin; i < end; i++) {
     const size_t at = (size_t)i * OZ_BLOCK,
                  size = b->count - at < OZ_BLOCK ? b->count - at : OZ_BLOCK;
-    b->p->sizes[i] =
-        blosc_compress_ctx((int)b->p->options.compression, BLOSC_SHUFFLE, 4, size, b->from + at,
-                           b->p->packed + (size_t)i * PACKED, PACKED, "lz4", 0, 1);
+    b->p->sizes[i] = oz_blosc_pack(b->from + at, size, 4, b->p->options.compression,
+                                   b->p->packed + (size_t)i * PACKED);
   }
 }
 
@@ -84,10 +78,7 @@ static ooze_result pack(oz_out *out, const void *bytes, size_t count) {
     OZ_TRY_OK(make_room(out, blocks));
     oz_loop_run(&p->loop, blocks, pack_blocks, &b);
     for (uint32_t i = 0; i < blocks; i++) {
-      const int size = p->sizes[i];
-      if (size <= 0)
-        return oz_fail(out->why, OOZE_ERROR_MEMORY, "Blosc could not pack a block (its code %d)",
-                       size);
+      const size_t size = p->sizes[i];
       p->ends[p->count] = (p->count ? p->ends[p->count - 1] : 0) + (uint64_t)size;
       p->count++;
       p->last = i + 1 < blocks ? OZ_BLOCK : part - (size_t)i * OZ_BLOCK;
@@ -138,6 +129,13 @@ void oz_scf_drop(oz_out *out) {
 }
 
 /* ---- Reading ----------------------------------------------------------------------------- */
+
+#ifdef OOZE_HAVE_BLOSC
+static uint64_t big64(const uint8_t *at) {
+  uint64_t value = 0;
+  for (int i = 0; i < 8; i++) value = value << 8 | at[i];
+  return value;
+}
 
 static ooze_result bad(const oz_source *source, const char *reason) {
   return oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: %s", source->name, reason);
@@ -201,14 +199,6 @@ ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count
 }
 
 #else
-
-ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options) {
-  (void)options;
-  return oz_fail(out->why, OOZE_ERROR_UNSUPPORTED,
-                 "this build has no Blosc and so no .bgeo.sc; use .bgeo");
-}
-void oz_scf_finish(oz_out *out) { (void)out; }
-void oz_scf_drop(oz_out *out) { (void)out; }
 ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count) {
   *out = NULL;
   *out_count = 0;

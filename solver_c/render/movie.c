@@ -100,8 +100,9 @@ ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, d
   fcntl(ends[1], F_SETFD, FD_CLOEXEC);
   snprintf(size, sizeof size, "%ux%u", width, height);
   snprintf(rate, sizeof rate, "%g", fps);
-  /* a colon in a name is no protocol */
-  snprintf(target, sizeof target, "file:%s", ooze_file_path(m->file));
+  /* a colon in a name is no protocol behind a slash */
+  snprintf(target, sizeof target, "%s%s", ooze_file_path(m->file)[0] == '/' ? "" : "./",
+           ooze_file_path(m->file));
   m->pid = fork();
   if (m->pid == 0) {
     int null = open("/dev/null", O_WRONLY);

@@ -24,13 +24,6 @@ ooze_result oz_vdb_list(const char *path, ooze_vdb_grid *out, uint32_t capacity,
   (void)out_count;
   return without(why);
 }
-ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path,
-                                   const ooze_vdb_options *options, ooze_message *why) {
-  (void)s;
-  (void)path;
-  (void)options;
-  return without(why);
-}
 ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mesh *out,
                               ooze_message *why) {
   (void)s;

@@ -1,4 +1,4 @@
-// THE OpenVDB file: surfaces out to .vdb and polygons, meshes and .vdb files in to SDF bricks.
+// THE OpenVDB file: surfaces out to polygons and grids, meshes and .vdb files in to SDF bricks.
 // Each exported function has one try block; every exception becomes a result.
 // SPDX-License-Identifier: Apache-2.0
 #include <openvdb/openvdb.h>
@@ -8,14 +8,11 @@
 #include <openvdb/tools/SignedFloodFill.h>
 #include <openvdb/tools/VolumeToMesh.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
-#include <ostream>
-#include <streambuf>
 #include <string>
 #include <vector>
 
@@ -216,71 +213,6 @@ ooze_result sdf_of(const openvdb::FloatGrid &grid, uint32_t max_bricks, ooze_sdf
   return bricks_of(grid, float(voxel), 0.0f, max_bricks, out, why, what);
 }
 
-// Bytes in memory as a seekable stream: OpenVDB writes here, so that the disk is written by our own
-// files, with every byte checked. A failed allocation leaves as std::bad_alloc.
-class memory_buffer : public std::streambuf {
-public:
-  std::vector<char> bytes;
-
-protected:
-  std::streamsize xsputn(const char *from, std::streamsize count) override {
-    const size_t end = at_ + size_t(count);
-    if (end > bytes.capacity()) bytes.reserve(std::max(end, bytes.capacity() * 3 / 2));
-    if (end > bytes.size()) bytes.resize(end);
-    std::copy(from, from + count, bytes.begin() + std::ptrdiff_t(at_));
-    at_ = end;
-    return count;
-  }
-
-  int_type overflow(int_type c) override {
-    if (traits_type::eq_int_type(c, traits_type::eof())) return traits_type::not_eof(c);
-    const char one = traits_type::to_char_type(c);
-    return xsputn(&one, 1) == 1 ? c : traits_type::eof();
-  }
-
-  pos_type seekoff(off_type by, std::ios_base::seekdir from, std::ios_base::openmode) override {
-    off_type start = from == std::ios_base::beg   ? 0
-                     : from == std::ios_base::cur ? off_type(at_)
-                                                  : off_type(bytes.size());
-    if (start + by < 0 || start + by > off_type(bytes.size())) return pos_type(off_type(-1));
-    at_ = size_t(start + by);
-    return pos_type(off_type(at_));
-  }
-
-  pos_type seekpos(pos_type to, std::ios_base::openmode mode) override {
-    return seekoff(off_type(to), std::ios_base::beg, mode);
-  }
-
-private:
-  size_t at_ = 0;
-};
-
-// io::File can only write to a disk, io::Stream only without the offsets that random access needs.
-class memory_archive : public openvdb::io::Archive {
-public:
-  void save(memory_buffer &to, const openvdb::GridPtrVec &grids, const openvdb::MetaMap &meta) {
-    std::ostream stream(&to);
-    stream.exceptions(std::ios_base::badbit | std::ios_base::failbit);
-    write(stream, grids, true, meta);
-  }
-};
-
-// The unique tag of a .vdb, from its contents instead of OpenVDB's random number: equal surfaces
-// have equal bytes. Before it lie the magic number, three versions and the mark of offsets.
-void tag_by_contents(std::vector<char> &bytes) {
-  const size_t at = 8 + 3 * 4 + 1, length = 36;
-  char tag[length + 1];
-  if (bytes.size() < at + length) return;
-  std::fill_n(bytes.begin() + std::ptrdiff_t(at), length, '0');
-  const uint64_t a = ooze_hash(bytes.data(), bytes.size(), 0),
-                 b = ooze_hash(bytes.data(), bytes.size(), a);
-  // Version 8 of RFC 9562: 122 bits of the maker's own
-  std::snprintf(tag, sizeof tag, "%08x-%04x-8%03x-%04x-%012llx", unsigned(a >> 32),
-                unsigned(a >> 16 & 0xffff), unsigned(a & 0xfff),
-                unsigned(0x8000 | (b >> 48 & 0x3fff)), (unsigned long long)(b & 0xffffffffffffull));
-  std::copy(tag, tag + length, bytes.begin() + std::ptrdiff_t(at));
-}
-
 double size_of(float v) { return v; }
 double size_of(double v) { return v; }
 double size_of(int32_t v) { return v; }
@@ -311,39 +243,6 @@ void oz_vdb_prepare(void) {
     openvdb::initialize();
   } catch (...) {
   }
-}
-
-ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path,
-                                   const ooze_vdb_options *options, ooze_message *why) {
-  ooze_vdb_options defaults;
-  ooze_vdb_options_default(&defaults);
-  if (!s || !path)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_write_vdb: a pointer is NULL");
-  if (!options) options = &defaults;
-  if (options->size != sizeof *options || !options->surface_name || !options->velocity_name)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_vdb_options: fill it with its _default()");
-  try {
-    openvdb::initialize();
-    openvdb::GridPtrVec grids;
-    for (uint32_t i = 0;; ++i) {
-      auto grid = grid_of(s, i, options);
-      if (!grid) break;
-      grids.push_back(grid);
-    }
-    for (auto &g : grids) g->setSaveFloatAsHalf(options->half_precision != 0);
-    openvdb::MetaMap meta;
-    meta.insertMeta("creator", openvdb::StringMetadata("Ooze"));
-    memory_buffer out;
-    memory_archive().save(out, grids, meta);
-    tag_by_contents(out.bytes);
-    ooze_file *file = nullptr;
-    ooze_result r = ooze_file_create(path, &file, why);
-    if (!r) r = ooze_file_put(file, out.bytes.data(), out.bytes.size(), why);
-    if (!r) return ooze_file_commit(file, 1, why);
-    ooze_file_discard(file);
-    return r;
-  }
-  OZ_CATCH(why, path)
 }
 
 ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mesh *out,

@@ -20,8 +20,11 @@ SCENE = {
     "fluids": {"a": {"material": "m", "shape": "box", "size": [0.06, 0.06, 0.06], "position": [0, 0.1, 0]}},
     "emitters": {"e": {"material": "m", "radius": 0.03, "position": [0, 0.3, 0], "speed": 1}},
     "colliders": {"p": {"shape": "plane"}, "q": {"shape": "sphere", "radius": 0.05, "position": [0.2, 0.1, 0]}},
-    "output": {"frames": [1, 3], "fps": 30, "points": "bgeo.sc", "surface": "vdb", "mesh": "ply", "checkpoint_every": 1},
+    "output": {"frames": [1, 3], "fps": 30, "points": "bgeo.sc", "surface": "vdb", "checkpoint_every": 1},
 }
+if "--mesh" in sys.argv:  # by OpenVDB, whose own destructors end the process where memory is out: for disks alone
+    sys.argv.remove("--mesh")
+    SCENE["output"]["mesh"] = "ply"
 ooze, preload = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 kind, most = sys.argv[3], int(sys.argv[4])
 stride = int(sys.argv[5]) if len(sys.argv) > 5 else 1
