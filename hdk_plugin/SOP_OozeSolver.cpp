@@ -11,9 +11,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "detail.h"
+#include "disk.h"
 #include "forces.h"
 #include "frames.h"
 #include "guides.h"
@@ -21,6 +23,7 @@
 #include "simulation.h"
 #include "solver_inputs.h"
 #include "verb.h"
+#include "visual.h"
 
 namespace {
 
@@ -54,7 +57,8 @@ protected:
 
   void getNodeSpecificInfoText(OP_Context &context, OP_NodeInfoParms &parms) override {
     SOP_Node::getNodeSpecificInfoText(context, parms);
-    parms.append(mySimulation.info(myFrames.count(), myFrames.bytes()).c_str());
+    parms.append(
+        mySimulation.info(myFrames.count(), myFrames.bytes(), myDisk.written, myDisk.read).c_str());
   }
 
   OP_ERROR cookMyGuide1(OP_Context &context) override {
@@ -152,6 +156,8 @@ private:
       if (!with_initial(start, first.hash, report)) return;
       myFrames.keep(start, state, parms.hash(), first.hash, look());
     }
+    myDisk.ask(now);
+    if (myDisk.on && !resume(frame, done, state, report)) return;
     mySimulation.host.boss = &boss;
     const double end = part > 1e-3 ? asked : frame;
     const int from = done;
@@ -166,7 +172,43 @@ private:
     }
     mySimulation.host.boss = nullptr;
     if (report.cancelled) report.fail("stopped at frame %d; cook again to go on from it", done);
-    if (!report.failed()) gdp->replaceWith(state);
+    if (report.failed()) return;
+    gdp->replaceWith(state);
+    oz::colour(now, *gdp, report); // what goes on from here has the colours of the sources
+  }
+
+  std::string file_of(int frame) const {
+    UT_String path;
+    evalString(path, "cachefile", 0, channels()->getTime(frame));
+    return path.c_str() ? path.c_str() : "";
+  }
+
+  // The latest frame on disk up to this one, where it was made of what is there now.
+  bool resume(int frame, int &done, GU_Detail &state, oz::Report &report) {
+    int latest = frame;
+    while (latest > done && !ooze_file_exists(file_of(latest).c_str())) --latest;
+    for (int f = done + 1; f <= latest; ++f) {
+      oz::Inputs then;
+      if (myFrames.knows(f)) continue;
+      if (!inputs_at(f, then, report)) return false;
+      myFrames.expect(f, parms_at(f).hash(), then.hash, look());
+    }
+    for (; latest > done; --latest) {
+      GU_Detail found;
+      const std::string path = file_of(latest);
+      const oz::Loaded how = oz::load_frame(path, myFrames.chain(latest), found);
+      if (how == oz::Loaded::STALE)
+        report.warn("%s was made with other parameters or inputs; it is simulated again",
+                    path.c_str());
+      if (how == oz::Loaded::DAMAGED)
+        report.warn("%s cannot be read; it is simulated again", path.c_str());
+      if (how != oz::Loaded::WHOLE) continue;
+      myFrames.put(latest, found);
+      state.replaceWith(found);
+      done = latest;
+      ++myDisk.read;
+    }
+    return true;
   }
 
   // One frame, or the first part of one, which no later frame goes on from.
@@ -187,11 +229,18 @@ private:
     if (!mySimulation.step("solver", parms, in, state, report)) return false;
     if (to != std::floor(to)) return true;
     myFrames.keep(int(to), state, parms.hash(), now.hash, look());
+    if (myDisk.wants(int(to) - start) &&
+        oz::save_frame(parms.text("cachefile"), state, myFrames.chain(int(to)), report)) {
+      ++myDisk.written;
+      const int old = int(to) - myDisk.every * myDisk.trail;
+      if (myDisk.trail > 0 && old > start) oz::remove_frame(file_of(old));
+    }
     myFrames.trim(start, int(to), int64(parms.number("cachemem")) * 1024 * 1024);
     return true;
   }
 
   oz::Frames myFrames;
+  oz::Disk myDisk;
   oz::Simulation mySimulation;
 };
 

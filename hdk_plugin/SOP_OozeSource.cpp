@@ -72,7 +72,7 @@ private:
   // What every born particle carries: the material's numbers, by the schema's list. Points of a
   // ramp that has none are left out: there are many of them, and 0 is what a point without the
   // attribute has.
-  void dress(const ooze_material &material, int emission, double separation) {
+  void dress(const ooze_material &material, int emission, double separation, double life) {
     for (auto &p : oz::parms_of(node)) {
       double value[4] = {0, 0, 0, 0};
       if (std::strcmp(p.group, "material") ||
@@ -84,6 +84,7 @@ private:
     double half = 0.5 * separation, kind = emission;
     if (emission != oz::NOZZLE) constant("pscale", 1, &half, false);
     if (emission != oz::ONCE) constant("emission", 1, &kind, true);
+    if (life > 0) constant("life", 1, &life, false);
   }
 
   bool choose_points(const std::string &pattern, oz::Report &report) {
@@ -105,7 +106,7 @@ private:
     tell("emitter", parms);
     double seed = parms.number("seed");
     constant("seed", 1, &seed, true);
-    dress(material, oz::NOZZLE, parms.number("particlesep"));
+    dress(material, oz::NOZZLE, parms.number("particlesep"), parms.number("life"));
   }
 
   void fill(const GU_Detail &source, const oz::Parms &parms, const ooze_material &material,
@@ -116,7 +117,7 @@ private:
     const bool body = parms.on("body");
     oz::Filling filling(in, parms, parms.text("emitfrom") == "surface" && !body, body);
     if (!filling.run(report) || !birth(filling, parms, report)) return;
-    dress(material, emission, parms.number("particlesep"));
+    dress(material, emission, parms.number("particlesep"), parms.number("life"));
     float separation = parms.real("particlesep");
     oz::write_detail(*gdp, "separation", 1, &separation);
     if (body) embody(filling, parms);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frames.h"
 
+#include <string>
+
 namespace oz {
 
 GU_DetailHandle copy_of(const GU_Detail &gdp) {
@@ -36,14 +38,34 @@ size_t Frames::count() const {
   return n;
 }
 
-void Frames::keep(int frame, const GU_Detail &state, uint64_t parms, uint64_t inputs, int64 look) {
+void Frames::expect(int frame, uint64_t parms, uint64_t inputs, int64 look) {
   Frame f;
-  f.detail = copy_of(state);
   f.parms = parms;
   f.inputs = inputs;
-  f.bytes = int64(state.getMemoryUsage(true));
   f.checked = look;
   myFrames[frame] = f;
+}
+
+void Frames::put(int frame, const GU_Detail &state) {
+  Frame &f = myFrames[frame];
+  f.detail = copy_of(state);
+  f.bytes = int64(state.getMemoryUsage(true));
+}
+
+void Frames::keep(int frame, const GU_Detail &state, uint64_t parms, uint64_t inputs, int64 look) {
+  expect(frame, parms, inputs, look);
+  put(frame, state);
+}
+
+uint64_t Frames::chain(int frame) const {
+  const std::string version = ooze_version_text();
+  uint64_t h = ooze_hash(version.data(), version.size(), 0);
+  for (auto &f : myFrames) {
+    if (f.first > frame) break;
+    const uint64_t made[3] = {uint64_t(f.first), f.second.parms, f.second.inputs};
+    h = ooze_hash(made, sizeof made, h);
+  }
+  return h;
 }
 
 void Frames::trim(int start, int frame, int64 room) {

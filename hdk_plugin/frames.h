@@ -32,6 +32,12 @@ public:
   // The last frame up to this one that has a detail, or NULL; its number in `found`.
   const Frame *before(int frame, int &found) const;
   void keep(int frame, const GU_Detail &state, uint64_t parms, uint64_t inputs, int64 look);
+  // A frame that is to come, or on disk: what it is made of, without a detail.
+  void expect(int frame, uint64_t parms, uint64_t inputs, int64 look);
+  bool knows(int frame) const { return myFrames.count(frame) > 0; }
+  void put(int frame, const GU_Detail &state); // of one that is known
+  // Of all that a frame and those before it are made of: equal ones, equal frames.
+  uint64_t chain(int frame) const;
   // The oldest go until the others fit, but neither the start nor this one.
   void trim(int start, int frame, int64 room);
   // Frames up to this one that the look has not seen yet: `holds(number, frame)` tells whether one

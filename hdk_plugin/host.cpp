@@ -147,7 +147,10 @@ const Parms::Value &Parms::value(const char *token) const {
 uint64_t Parms::hash() const {
   uint64_t h = 0;
   for (auto &p : parms_of(myNode)) {
-    static const std::set<std::string> shown = {"cachemem", "showguide"}; // change no frame
+    // these change no frame
+    static const std::set<std::string> shown = {"cachemem",   "cachedisk",  "cachefile",
+                                                "cacheevery", "cachetrail", "showguide",
+                                                "visualize",  "vismin",     "vismax"};
     if (shown.count(p.token)) continue;
     const Value &v = value(p.token);
     h = ooze_hash(v.text.data(), v.text.size(), h);

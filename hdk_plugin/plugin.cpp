@@ -2,6 +2,7 @@
 // registration. SPDX-License-Identifier: Apache-2.0
 #include <SYS/SYS_Visibility.h>
 #include <UT/UT_DSOVersion.h>
+#include <UT/UT_ErrorLog.h>
 #include <UT/UT_HDKVersion.h>
 
 #include <cstdio>
@@ -69,12 +70,16 @@ static bool fits() {
   long built = long(HDK_API_VERSION), here = long(UTgetHDKAPIVersion());
   static bool said = false;
   if (built == here) return true;
-  if (!said)
-    std::fprintf(stderr,
-                 "[ooze] not loaded: built for Houdini %s (HDK %ld); this one has HDK %ld. Install "
-                 "the build of Ooze "
-                 "for this Houdini.\n",
-                 SYS_VERSION_FULL, built, here);
+  if (!said) { // on the terminal, and in Houdini's log of errors
+    char text[300];
+    std::snprintf(
+        text, sizeof text,
+        "[ooze] not loaded: built for Houdini %s (HDK %ld); this one has HDK %ld. Install "
+        "the build of Ooze for this Houdini.",
+        SYS_VERSION_FULL, built, here);
+    std::fprintf(stderr, "%s\n", text);
+    UT_ErrorLog::error("{}", text);
+  }
   said = true;
   return false;
 }

@@ -9,6 +9,7 @@
 
 #include "bodies.h"
 #include "forces.h"
+#include "newborn.h"
 
 namespace oz {
 
@@ -28,19 +29,22 @@ int64 Simulation::bytes() const {
   return mySolver && ooze_stats_counts(mySolver, &t) >= 0 ? int64(t.bytes) : 0;
 }
 
-std::string Simulation::info(size_t frames, int64 frame_bytes) const {
-  char text[400];
+std::string Simulation::info(size_t frames, int64 frame_bytes, int64 written, int64 read) const {
+  char text[400], kept[200];
   ooze_stats t;
   ooze_stats_default(&t);
-  if (!mySolver || ooze_stats_counts(mySolver, &t) < 0) return "Ooze: not simulated yet\n";
+  std::snprintf(kept, sizeof kept,
+                "Frames: %zu in memory (%.1f MB); disk: %lld written, %lld read\n", frames,
+                double(frame_bytes) / 1e6, (long long)written, (long long)read);
+  if (!mySolver || ooze_stats_counts(mySolver, &t) < 0)
+    return std::string("Ooze: nothing simulated yet\n") + kept;
   std::snprintf(text, sizeof text,
                 "Ooze: %u particles (%u born, %u killed in the last step)\n"
                 "Last step: %u substeps, %.3g s\n"
-                "Memory: solver %.1f MB, %zu frames %.1f MB\n"
-                "Device: %s\n",
-                t.particles, t.born, t.killed, t.substeps, mySeconds, double(t.bytes) / 1e6, frames,
-                double(frame_bytes) / 1e6, ooze_solver_backend(mySolver));
-  return text;
+                "Solver: %.1f MB on %s\n",
+                t.particles, t.born, t.killed, t.substeps, mySeconds, double(t.bytes) / 1e6,
+                ooze_solver_backend(mySolver));
+  return std::string(text) + kept;
 }
 
 // A solver on the machine that the node asks for; the one that is there if it will do.
@@ -149,12 +153,16 @@ bool Simulation::step(const char *node, const Parms &parms, const StepInput &inp
   host.broken = false;
   guarded(report, [&] {
     if (!prepare(node, parms, input, work, settings, report)) return;
+    const double dt = input.dt * parms.number("timescale");
+    const std::vector<uint64_t> before = myBridge.ids();
     if (!advance(parms, input, work, report)) return;
+    if (!remove_old(mySolver, work, myBridge, dt, report)) return;
     Output output;
     output.stretch = parms.on("outstretch");
     output.stress = parms.on("outstress");
     output.mass = parms.on("outmass");
     done = myBridge.store(mySolver, work, output, report);
+    if (done) grow_older(work, before, myBridge, input.sources, dt, parms.on("outage"));
     if (done && parms.on("outload")) myColliders.write_loads(mySolver, work);
     if (done && parms.on("outbodies")) write_bodies(mySolver, work);
   });

@@ -26,7 +26,7 @@ public:
   void drop();     // the cache
   int64 bytes() const;
   // A few lines for people: particles, substeps, time, memory, device; and the host's frames.
-  std::string info(size_t frames, int64 frame_bytes) const;
+  std::string info(size_t frames, int64 frame_bytes, int64 written, int64 read) const;
 
 private:
   bool machine(const Parms &parms, float separation, bool fresh, Report &report);

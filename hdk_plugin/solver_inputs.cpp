@@ -47,9 +47,13 @@ bool InputNode::inputs_at(double frame, Inputs &out, Report &report) {
   const GU_Detail *colliders = geometry(out.colliders), *forces = geometry(out.forces);
   out.shapes = std::make_shared<Shapes>(colliders);
   const GU_Detail *sources = geometry(out.sources);
-  const uint64_t parts[5] = {hash_of_points(sources, hash_of(sources, source_names())),
-                             hash_of(colliders, collider_names()), out.shapes->hash(),
-                             hash_of(forces, force_names()), Shapes(forces).hash()};
+  const double rate = channels()->getSamplesPerSec(); // a frame is as long as it says
+  const uint64_t parts[6] = {hash_of_points(sources, hash_of(sources, source_names())),
+                             hash_of(colliders, collider_names()),
+                             out.shapes->hash(),
+                             hash_of(forces, force_names()),
+                             Shapes(forces).hash(),
+                             ooze_hash(&rate, sizeof rate, 0)};
   out.hash = ooze_hash(parts, sizeof parts, 0);
   out.look = myLook;
   out.frame = frame;

@@ -173,6 +173,7 @@ bool find_nozzles(const GU_Detail *now, const GU_Detail *before, double dt, Mate
     if (emission_of(emission, o) != NOZZLE) continue;
     Nozzle n;
     bool rests = false;
+    n.point = o;
     ooze_emitter_desc_default(&n.desc);
     for (auto &p : parms_of("source")) {
       double value[4] = {0, 0, 0, 0};

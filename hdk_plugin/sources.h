@@ -29,6 +29,7 @@ private:
 
 struct Nozzle {
   ooze_emitter handle = 0;
+  GA_Offset point = GA_INVALID_OFFSET; // of the source at the end of the step
   ooze_emitter_desc desc;
 };
 

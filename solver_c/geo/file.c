@@ -28,10 +28,11 @@ static void forget(ooze_file *file) {
   free(file);
 }
 
-/* "dir/name.bgeo" is written as "dir/.name.bgeo.tmp-<host>-<process>-<number>": hidden from
- * listings and wildcards, not shared between machines on one disk, and known by ooze_file_sweep to
- * be left over once the process is gone. */
-ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *why) {
+/* "dir/name.bgeo" is written as "dir/.name.bgeo.tmp-<host>-<process>-<number>", or alike as
+ * "dir/.tmp-<host>-<process>-<number>.name.bgeo": hidden from listings and wildcards, not shared
+ * between machines on one disk, and known by ooze_file_sweep to be left over once the process is
+ * gone. */
+static ooze_result create(const char *path, int alike, ooze_file **out, ooze_message *why) {
   static atomic_uint serial;
   if (out) *out = NULL;
   if (!path || !path[0] || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
@@ -56,8 +57,11 @@ ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *wh
     memcpy(file->folder, ".", 2);
   int error = EEXIST;
   for (int attempt = 0; attempt < 100 && error == EEXIST; attempt++) {
-    snprintf(file->temporary, length + 64, "%.*s.%s.tmp-%08x-%u-%u", (int)base, path, path + base,
-             oz_os_host(), oz_os_process(), atomic_fetch_add(&serial, 1u));
+    char mark[48];
+    snprintf(mark, sizeof mark, ".tmp-%08x-%u-%u", oz_os_host(), oz_os_process(),
+             atomic_fetch_add(&serial, 1u));
+    snprintf(file->temporary, length + 64, "%.*s%s.%s%s", (int)base, path, alike ? mark : "",
+             path + base, alike ? "" : mark);
     error = oz_os_create(file->temporary, &file->fd);
   }
   if (error) {
@@ -67,6 +71,28 @@ ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *wh
   }
   *out = file;
   return OOZE_OK;
+}
+
+ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *why) {
+  return create(path, 0, out, why);
+}
+
+ooze_result ooze_file_create_alike(const char *path, ooze_file **out, ooze_message *why) {
+  return create(path, 1, out, why);
+}
+
+int ooze_file_exists(const char *path) {
+  int fd;
+  uint64_t bytes;
+  if (!path || !path[0] || oz_os_open(path, &fd, &bytes)) return 0;
+  oz_os_close(fd);
+  return 1;
+}
+
+ooze_result ooze_file_remove(const char *path, ooze_message *why) {
+  if (!path || !path[0]) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
+  const int error = oz_os_remove(path);
+  return error ? refused(why, "remove", path, error) : OOZE_OK;
 }
 
 const char *ooze_file_path(const ooze_file *file) { return file ? file->temporary : ""; }
@@ -124,8 +150,9 @@ static void sweep_one(void *user, const char *name) {
   for (const char *at = strstr(name, ".tmp-"); at; at = strstr(at + 1, ".tmp-")) mark = at;
   unsigned host, process, serial;
   int used = 0;
+  if (!strncmp(name, ".tmp-", 5)) mark = name; /* alike: the name follows */
   if (!mark || sscanf(mark, ".tmp-%8x-%u-%u%n", &host, &process, &serial, &used) != 3 ||
-      mark[used] != 0)
+      mark[used] != (mark == name ? '.' : 0))
     return;
   if (host != oz_os_host() || process == 0 || !oz_os_process_gone(process)) return;
   char path[4096];

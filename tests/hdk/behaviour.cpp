@@ -190,7 +190,7 @@ OZ_CASE(a_cook_evaluates_parameters_once_and_cooks_inputs_once) {
   OP_NodeInfoParms info;
   OP_Context context(0);
   solver->getNodeSpecificInfoText(context, info);
-  for (const char *word : {"64 particles", "2 substeps", "11 frames", "Device: c"})
+  for (const char *word : {"64 particles", "2 substeps", "11 in memory", "MB on c"})
     CHECK(info.all.find(word) != std::string::npos, "%s", info.all.c_str());
   whole_world();
 }

@@ -27,6 +27,8 @@ OZ_CASE(the_plugin_registers_its_nodes_and_checks_its_houdini) {
   world().api_version = HDK_API_VERSION + 1; // another build, whose classes may have changed
   newSopOperator(&none);
   CHECK(none.operators.empty());
+  CHECK(world().log.find("not loaded: built for Houdini") != std::string::npos, "%s",
+        world().log.c_str());
   whole_world();
 }
 

@@ -161,4 +161,104 @@ OZ_CASE(groups_choose_what_emits) {
   CHECK_EQ(s->gdp->getNumPoints(), 1);
   whole_world();
 }
+static SOP_Node *coarse(SOP_Node *n) {
+  n->set("particlesep", D);
+  n->set("substeps", 2);
+  n->set("veliterations", 3);
+  n->set("positerations", 2);
+  return n;
+}
+
+OZ_CASE(particles_grow_older_and_die) {
+  fresh_world();
+  Make shape(cube);
+  Make mouths([](GU_Detail &g, double) {
+    for (int i = 0; i < 2; ++i) g.setPos3(g.appendPoint(), UT_Vector3(float(i), 0.5f, 0));
+    GA_Attribute *cd = g.addFloatTuple(GA_ATTRIB_POINT, "Cd", 3);
+    cd->put(1, 0, 1.0); // the right one is red
+    GA_RWHandleS word(g.addStringTuple(GA_ATTRIB_POINT, "word", 1));
+    word.set(0, "left"), word.set(1, "right");
+  });
+  SOP_Node *filled = source_of(&shape);
+  filled->set("life", 4.5 / 24);
+  SOP_Node *solver = coarse(node("ooze::solver::1.0", {filled}));
+  CHECK(cook(solver, 5) != nullptr, "%s", said(solver).c_str());
+  const GA_Size all = filled->gdp->getNumPoints();
+  CHECK_EQ(solver->gdp->getNumPoints(), all);
+  CHECK_NEAR(mean(solver->gdp, "age"), 4.0 / 24, 1e-6, "four frames");
+  CHECK(cook(solver, 6) != nullptr && solver->gdp->getNumPoints() == 0); // after 5 frames
+  CHECK(cook(solver, 8) != nullptr, "%s", said(solver).c_str());
+  // a nozzle's particles have what its point carries, and die when theirs is over
+  SOP_Node *nozzle = source_of(&mouths);
+  nozzle->set_text("emission", "nozzle");
+  nozzle->set("radius", 0.06);
+  nozzle->set("speed", 1.5);
+  nozzle->set("life", 6.0 / 24);
+  SOP_Node *pour = coarse(node("ooze::solver::1.0", {nozzle}));
+  GA_Size most = 0;
+  std::map<int, uint64_t> play;
+  for (int f = 1; f <= 16; ++f) {
+    CHECK(cook(pour, f) != nullptr, "%s", said(pour).c_str());
+    const GU_Detail &g = *pour->gdp;
+    play[f] = bits(&g);
+    most = std::max(most, g.getNumPoints());
+    GA_ROHandleF age(g.findPointAttribute("age")), cd(g.findPointAttribute("Cd"));
+    GA_ROHandleS word(g.findPointAttribute("word"));
+    for (GA_Offset o : g.order) {
+      const bool right = g.getPos3(o)[0] > 0.5f;
+      CHECK(age.get(o) >= 0 && double(age.get(o)) < 6.0 / 24, "%g s", double(age.get(o)));
+      CHECK_NEAR(double(cd.get(o, 0)), right ? 1 : 0, 0, "of its nozzle");
+      CHECK(word.get(o) == (right ? "right" : "left"));
+    }
+  }
+  CHECK(most > 200, "%d", int(most));
+  CHECK(pour->gdp->getNumPoints() < GA_Size(1.2 * double(most)));
+  SOP_Node *jumpy = coarse(node("ooze::solver::1.0", {nozzle}));
+  jumpy->set("cachemem", 0);
+  for (int f : {9, 16, 5, 12})
+    CHECK(cook(jumpy, f) != nullptr && bits(jumpy->gdp) == play[f], "frame %d", f);
+  whole_world();
+}
+
+OZ_CASE(colours_show_what_particles_do_and_leave_the_state_alone) {
+  fresh_world();
+  Make shape([](GU_Detail &g, double) {
+    cube(g, 0);
+    GA_Attribute *cd = g.addFloatTuple(GA_ATTRIB_POINT, "Cd", 3);
+    for (int i = 0; i < 8; ++i) cd->put(i, 2, 0.5);
+    ramp(g, "temperature", 1, GA_TYPE_VOID, false);
+  });
+  SOP_Node *source = source_of(&shape), *plain_one = coarse(node("ooze::solver::1.0", {source}));
+  preset(source, "slime"); // which stretches
+  CHECK(cook(plain_one, 6) != nullptr, "%s", said(plain_one).c_str());
+  CHECK_NEAR(mean(plain_one->gdp, "Cd", 2), 0.5, 1e-6, "the shape's");
+  for (int kind = 1; kind <= 5; ++kind) {
+    SOP_Node *solver = coarse(node("ooze::solver::1.0", {source}));
+    solver->set("visualize", kind);
+    solver->set("outstress", kind == 3);
+    solver->set("useground", 1);
+    solver->set("groundheight", 0.39);
+    plain_one->set("useground", 1);
+    plain_one->set("groundheight", 0.39);
+    CHECK(cook(solver, 6) != nullptr, "%s", said(solver).c_str());
+    CHECK(solver->messages.empty(), "%s", said(solver).c_str());
+    const GA_Attribute *cd = solver->gdp->findPointAttribute("Cd");
+    CHECK(cd != nullptr && cd->getTypeInfo() == GA_TYPE_COLOR);
+    double low = 1e9, high = -1e9;
+    for (GA_Offset o : solver->gdp->order) {
+      const double green = cd->number<double>(o, 1);
+      low = std::min(low, green), high = std::max(high, green);
+    }
+    CHECK(low >= 0 && high <= 1 && (kind == 5 || high > low + 0.3), "%d: %g to %g", kind, low,
+          high);
+    // the same simulation beneath
+    solver->set("visualize", 0);
+    CHECK(cook(solver, 8) != nullptr && cook(plain_one, 8) != nullptr);
+    if (kind != 3) CHECK_BITS(solver->gdp, plain_one->gdp);
+  }
+  SOP_Node *none = coarse(node("ooze::solver::1.0", {source}));
+  none->set("visualize", 3);
+  CHECK(cook(none, 3) != nullptr && says(none, "no stress to show"), "%s", said(none).c_str());
+  whole_world();
+}
 OZ_TEST_MAIN()

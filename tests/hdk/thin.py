@@ -13,6 +13,8 @@ FORBIDDEN = (
     ("a formula", r"\b(std::)?(sqrt|cbrt|exp|log|pow|sin|cos|tan|atan2?|acos|asin|hypot)f?\("),
     ("the solver's inside", r"#include \"(core|physics|models|cpu|cuda|base|io)/"),
 )
+# Houdini's own files are written by Houdini, in one place.
+ALLOWED = {("disk.cpp", "a file"): r"copy\.save\(ooze_file_path\(file\), nullptr\)"}
 problems, read = [], 0
 for path in sorted(glob.glob(os.path.join(folder, "*.cpp")) + glob.glob(os.path.join(folder, "*.h"))):
     name = os.path.basename(path)
@@ -25,7 +27,8 @@ for path in sorted(glob.glob(os.path.join(folder, "*.cpp")) + glob.glob(os.path.
     for number, line in enumerate(lines, 1):
         code = re.sub(r'"(\\.|[^"\\])*"', '""', line.split("//")[0]) if not line.startswith("#include") else line
         for what, pattern in FORBIDDEN:
-            if re.search(pattern, code):
+            allowed = ALLOWED.get((name, what))
+            if re.search(pattern, re.sub(allowed, "", code) if allowed else code):
                 problems.append("%s:%d has %s: %s" % (name, number, what, line.strip()))
 # what it looks for, it finds
 for what, sample in (("a thread", "std::thread t(f);"), ("a file", 'FILE *f = fopen(p, "w");'), ("a formula", "x = std::sqrt(y);"), ("the solver's inside", '#include "core/solver.h"')):

@@ -257,6 +257,10 @@ OOZE_API ooze_result ooze_file_describe(const char *path, const ooze_io_limits *
  * ooze_file_put, then commit. Discard, or a failed commit, removes the temporary file. */
 typedef struct ooze_file ooze_file;
 OOZE_API ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *why);
+/* With a temporary name that ends as the path does, for writers that go by the ending. */
+OOZE_API ooze_result ooze_file_create_alike(const char *path, ooze_file **out, ooze_message *why);
+OOZE_API int ooze_file_exists(const char *path); /* 1: a file that can be read */
+OOZE_API ooze_result ooze_file_remove(const char *path, ooze_message *why);
 /* of the temporary file, which exists */
 OOZE_API const char *ooze_file_path(const ooze_file *file);
 OOZE_API ooze_result ooze_file_put(ooze_file *file, const void *bytes, size_t count,

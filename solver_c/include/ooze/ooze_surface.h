@@ -340,6 +340,21 @@ typedef struct ooze_render_shape {
 
 enum { OOZE_MAP_VIRIDIS = 0, OOZE_MAP_MAGMA = 1, OOZE_MAP_DIVERGING = 2, OOZE_MAP_HEAT = 3 };
 
+/* What a viewport shows of particles: lengths of velocities (3 floats each), how far conformations
+ * are from rest and magnitudes of stresses (6 each), temperatures and numbers of materials. */
+enum {
+  OOZE_VISUAL_SPEED = 0,
+  OOZE_VISUAL_STRETCH = 1,
+  OOZE_VISUAL_STRESS = 2,
+  OOZE_VISUAL_TEMPERATURE = 3,
+  OOZE_VISUAL_MATERIAL = 4
+};
+OOZE_API uint32_t ooze_visual_components(uint32_t kind); /* floats a particle; 0: no such kind */
+/* Colours by a map that fits the kind, linear RGB, 3 floats each, between the ends of range (both
+ * 0: the least and the most of the values). */
+OOZE_API ooze_result ooze_visual(uint32_t kind, const float *values, uint32_t count,
+                                 const float range[2], float *out);
+
 typedef struct ooze_render_desc {
   uint32_t size;
   uint32_t width, height; /* pixels, 16 to 8192. Default 960 540. */

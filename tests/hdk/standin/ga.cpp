@@ -1,5 +1,7 @@
 #include "vdb.h"
 
+#include <fstream>
+#include <iomanip>
 #include <sstream>
 #include <openvdb/openvdb.h>
 
@@ -86,6 +88,12 @@ void check(const GA_Detail &gdp, const char *where) {
 }
 } // namespace standin
 using namespace standin;
+
+void UT_ErrorLog::error(const char *format, const char *text) {
+  std::string all = format;
+  all.replace(all.find("{}"), 2, text);
+  world().log += all + "\n";
+}
 
 static bool fits(const char *text, const char *pattern) {
   if (!*pattern) return !*text;
@@ -241,6 +249,76 @@ void GA_Detail::replaceWith(const GA_Detail &src) {
   for (auto &p : src.prims) prims.push_back(p->copy());
   point_groups = src.point_groups;
   primitive_groups = src.primitive_groups;
+}
+
+// ---- files ----
+// Houdini goes by the ending of a name; so does the stand-in, whose format is its own.
+static bool known_ending(const std::string &path) {
+  for (const char *end : {".bgeo", ".bgeo.sc", ".geo"})
+    if (path.size() > std::strlen(end) && path.substr(path.size() - std::strlen(end)) == end)
+      return true;
+  return false;
+}
+GA_Detail::IOStatus GA_Detail::save(const char *path, const GA_SaveOptions *) const {
+  if (!known_ending(path)) broken("a file of unknown ending is saved", path);
+  std::ofstream f(path, std::ios::binary);
+  f << "standin " << order.size() << ' ' << prims.size() << ' ' << attributes.size() << '\n';
+  f.precision(17);
+  for (auto &p : prims) {
+    if (p->type != GEO_PRIMPOLY) broken("save", "the stand-in saves polygons alone");
+    f << static_cast<const GEO_PrimPoly &>(*p).closed << ' ' << p->points.size();
+    for (GA_Offset o : p->points) f << ' ' << pointIndex(o);
+    f << '\n';
+  }
+  for (auto &a : attributes) {
+    f << a->title << ' ' << a->owner << ' ' << a->storage << ' ' << a->tuple << ' ' << a->first
+      << ' ' << a->info << '\n';
+    const size_t n = a->owner == GA_ATTRIB_POINT ? order.size() : count_of(a->owner);
+    for (size_t i = 0; i < n; ++i)
+      for (int k = 0; k < a->tuple; ++k) {
+        const GA_Offset o = a->owner == GA_ATTRIB_POINT ? order[i] : GA_Offset(i);
+        if (a->storage == GA_STORE_STRING)
+          f << std::quoted(a->data->text.at(size_t(o) * size_t(a->tuple) + size_t(k))) << '\n';
+        else
+          f << a->number<double>(o, k) << '\n';
+      }
+  }
+  f << "end\n";
+  return IOStatus(f.good());
+}
+GA_Detail::IOStatus GA_Detail::load(const char *path) {
+  std::ifstream f(path, std::ios::binary);
+  std::string word;
+  size_t points = 0, polygons = 0, count = 0;
+  clearAndDestroy();
+  if (!(f >> word >> points >> polygons >> count) || word != "standin") return IOStatus(false);
+  appendPointBlock(GA_Size(points));
+  for (size_t i = 0; i < polygons; ++i) {
+    auto p = std::make_unique<GEO_PrimPoly>();
+    size_t corners = 0;
+    f >> p->closed >> corners;
+    p->points.resize(corners);
+    for (auto &o : p->points) f >> o;
+    p->place = GA_Offset(i);
+    prims.push_back(std::move(p));
+  }
+  for (size_t i = 0; i < count && f; ++i) {
+    std::string title;
+    int owner = 0, storage = 0, tuple = 0, info = 0;
+    double first = 0;
+    f >> title >> owner >> storage >> tuple >> first >> info;
+    GA_Attribute *a = add(GA_AttributeOwner(owner), title, GA_Storage(storage), tuple, first);
+    a->setTypeInfo(GA_TypeInfo(info));
+    for (size_t e = 0; e < count_of(a->owner) && f; ++e)
+      for (int k = 0; k < tuple; ++k) {
+        double v = 0;
+        if (a->storage == GA_STORE_STRING)
+          f >> std::quoted(a->own().text.at(e * size_t(tuple) + size_t(k)));
+        else if (f >> v)
+          a->put(GA_Offset(e), k, v);
+      }
+  }
+  return IOStatus(bool(f >> word) && word == "end");
 }
 
 void GA_Detail::transform(const UT_Matrix4D &m) {

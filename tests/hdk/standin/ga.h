@@ -250,6 +250,15 @@ public:
   void bumpAllDataIds();
   void bumpDataIdsForAddOrRemove(bool points, bool vertices, bool primitives);
   void clearAndDestroy();
+  // Whole geometry to a file and back; the order of points stays, holes go.
+  class IOStatus {
+  public:
+    explicit IOStatus(bool good) : ok(good) {}
+    bool success() const { return ok; }
+    bool ok;
+  };
+  IOStatus save(const char *path, const class GA_SaveOptions *options) const;
+  IOStatus load(const char *path);
   void replaceWith(const GA_Detail &src);
   void merge(const GA_Detail &src);
   int64 getUniqueId() const { return unique; }

@@ -162,10 +162,18 @@ fpreal OP_Node::evalFloat(const char *parm, int k, fpreal t) const {
 exint OP_Node::evalInt(const char *parm, int k, fpreal t) const {
   return exint(std::floor(value_of(*this, parm, k, t, "integer")));
 }
-void OP_Node::evalString(UT_String &out, const char *parm, int, fpreal) const {
+void OP_Node::evalString(UT_String &out, const char *parm, int, fpreal time) const {
   const PRM_Template *p = need(*this, parm, "string");
   auto t = texts.find(parm);
-  out = t != texts.end() ? t->second.c_str() : p ? p->words.at(0).c_str() : "";
+  std::string text = t != texts.end() ? t->second : p ? p->words.at(0) : "";
+  const size_t at = text.find("$F4");
+  if (at != std::string::npos) {
+    char frame[16];
+    std::snprintf(frame, sizeof frame, "%04d",
+                  int(std::lround(OPgetDirector()->getChannelManager()->getSample(time))));
+    text.replace(at, 3, frame);
+  }
+  out = text.c_str();
 }
 void OP_Node::setFloat(const char *parm, int k, fpreal, fpreal value) {
   if (need(*this, parm, "float")) set(parm, value, k);

@@ -64,6 +64,7 @@ struct World {
   bool compiled = false;              // verbs cook without a node
   bool versions_with_time = false;    // a node's version changes with the time, too
   int64 evaluations = 0;              // of parameters
+  std::string log;                    // of errors that belong to no node
   bool threads = false;               // nodes cook on several threads at once
 };
 World &world();
@@ -179,6 +180,12 @@ public:
 
 private:
   std::string text;
+};
+
+// Messages that belong to no node, in the log that artists see.
+class UT_ErrorLog {
+public:
+  static void error(const char *format, const char *text);
 };
 
 enum UT_ErrorSeverity {

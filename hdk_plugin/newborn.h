@@ -1,0 +1,19 @@
+// Age and life of particles, and what they take from the nozzle that they come from.
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "bridge.h"
+#include "sources.h"
+
+namespace oz {
+
+// Between a step and its way back into the detail: particles whose `age` reaches their `life` in
+// it go. `gdp` is the detail as before the step.
+bool remove_old(ooze_solver *s, const GU_Detail &gdp, const Bridge &bridge, double dt,
+                Report &report);
+// After that: `age` grows by the step, from 0 for those that were born in it; it is there where it
+// was, where `life` is, or where it is asked for. The newborn, which are not in `before`
+// (ascending), take over what their nozzle's point carries beside the source's own attributes.
+void grow_older(GU_Detail &gdp, const std::vector<uint64_t> &before, const Bridge &bridge,
+                const GU_Detail *sources, double dt, bool asked);
+
+} // namespace oz
