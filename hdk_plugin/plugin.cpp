@@ -93,6 +93,7 @@ SYS_VISIBILITY_EXPORT void newSopOperator(OP_OperatorTable *table) {
   oz::add_solver(table);
   oz::add_source(table);
   oz::add_collider(table);
+  oz::add_loads(table);
   oz::add_surface(table);
 }
 SYS_VISIBILITY_EXPORT void initializeSIM(void *) {

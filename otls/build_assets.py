@@ -15,13 +15,13 @@ sys.path.append(os.path.join(HERE, "..", "examples", "houdini"))  # in a checkou
 
 import hou  # noqa: E402
 
-LABELS = {"honey": "Honey", "toothpaste": "Toothpaste", "chocolate": "Chocolate Melt", "slime": "Slime Stretch", "cream": "Whipped Cream"}
+LABELS = {"honey": "Honey", "toothpaste": "Toothpaste", "chocolate": "Chocolate Melt", "slime": "Slime Stretch", "cream": "Whipped Cream", "crate": "Crate in Syrup"}
 # What an asset shows: parameter, the node types that have it, template, label, help.
 PROMOTED = (
-    ("particlesep", ("ooze::source", "ooze::solver", "ooze::step"), hou.FloatParmTemplate, "Particle Separation",
+    ("particlesep", ("ooze::source", "ooze::collider", "ooze::solver", "ooze::step", "gasooze"), hou.FloatParmTemplate, "Particle Separation",
      "The spacing of particles at rest, in metres. Halving it makes eight times as many."),
-    ("substeps", ("ooze::solver", "ooze::step"), hou.IntParmTemplate, "Substeps", "Steps taken for each frame."),
-    ("veliterations", ("ooze::solver", "ooze::step"), hou.IntParmTemplate, "Velocity Iterations",
+    ("substeps", ("ooze::solver", "ooze::step", "gasooze"), hou.IntParmTemplate, "Substeps", "Steps taken for each frame."),
+    ("veliterations", ("ooze::solver", "ooze::step", "gasooze"), hou.IntParmTemplate, "Velocity Iterations",
      "Iterations that make the motion viscous or stiff."),
 )
 

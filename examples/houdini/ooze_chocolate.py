@@ -21,7 +21,7 @@ def build(parent):
     cake = kit.add(box, "tube", "colliders", type="poly", cap=1, rad=(0.05, 0.05), height=0.05, t=(0, 0.025, 0), cols=48)
     out = kit.simulate(box, source, cake, 0.002, substeps=6, veliterations=15, positerations=8, friction=1, stick=8, collidertemperature=335.0, useground=1)
     by_hand(box, source, cake)
-    kit.karma(out, "chocolate", (0.16, 0.06, 0.025), roughness=0.25, camera=((0.0, 0.16, 0.26), (-26.0, 0.0, 0.0)))
+    kit.karma(out, "chocolate", "chocolate", camera=((0.0, 0.16, 0.26), (-26.0, 0.0, 0.0)))
     return box
 
 

@@ -18,7 +18,7 @@ def build(parent):
 @P = set(r * cos(18.85 * t), 0.05 + 0.03 * t, r * sin(18.85 * t));
 i@active = @Time < 3;""", preset="whipped_cream", particlesep=0.003, radius=0.011, speed=0.14)
     out = kit.simulate(box, bag, waffle(box), 0.003, substeps=8, veliterations=20, positerations=20, friction=1, useground=1)
-    kit.karma(out, "cream", (0.95, 0.92, 0.85), roughness=0.4, camera=((0.0, 0.2, 0.36), (-24.0, 0.0, 0.0)))
+    kit.karma(out, "cream", "whipped_cream", camera=((0.0, 0.2, 0.36), (-24.0, 0.0, 0.0)))
     return box
 
 

@@ -9,7 +9,7 @@ def build(parent):
     plate = kit.add(box, "tube", "colliders", type="poly", cap=1, rad=(0.13, 0.11), height=0.012, t=(0, -0.006, 0), cols=48)
     # a pouring stream: 20 and 10 iterations keep it whole
     out = kit.simulate(box, spout, plate, 0.003, substeps=8, veliterations=20, positerations=10, friction=1)
-    kit.karma(out, "honey", (0.9, 0.5, 0.06), roughness=0.05, transmission=0.9)
+    kit.karma(out, "honey", "honey")
     return box
 
 

@@ -63,7 +63,11 @@ def network(parent, name):
 def simulate(box, sources, colliders, separation, **solver):
     """Solver, cache and surface after the sources; returns the surface's last node."""
     sim = add(box, "ooze::solver::1.0", "sim", sources, colliders, particlesep=separation, **solver)
-    put(sim, startframe=1)
+    return output(box, put(sim, startframe=1))
+
+
+def output(box, sim):
+    """Cache and surface of what a simulation gives."""
     files = "$HIP/geo/%s/sim.$F4.bgeo.sc" % box.name()
     add(box, "rop_geometry", "farm", sim, sopoutput=files, trange="normal", alfprogress=1)
     cache = add(box, "filecache", "cache", sim, filemethod="explicit", file=files, cachesim=1)
@@ -76,13 +80,44 @@ def simulate(box, sources, colliders, separation, **solver):
     return out
 
 
-def karma(out, name, colour, roughness=0.15, transmission=0.0, camera=((0.0, 0.22, 0.62), (-14.0, 0.0, 0.0))):
-    """A stage that Karma renders as it stands: surface with velocity blur, a material, a camera, light, a render node."""
+# How the material presets look in Karma: what differs from a plain mtlxstandard_surface. Distances of light inside (transmission_depth,
+# subsurface_scale) are in metres, as the fluids are.
+MATERIALS = {
+    "honey": dict(base_color=(0.9, 0.5, 0.06), specular_roughness=0.05, specular_IOR=1.49, transmission=0.9, transmission_color=(0.95, 0.55, 0.08),
+                  transmission_depth=0.02),
+    "syrup": dict(base_color=(0.6, 0.22, 0.04), specular_roughness=0.03, specular_IOR=1.48, transmission=0.95, transmission_color=(0.7, 0.28, 0.05),
+                  transmission_depth=0.015),
+    "caramel": dict(base_color=(0.6, 0.3, 0.08), specular_roughness=0.12, specular_IOR=1.5, transmission=0.3, transmission_color=(0.75, 0.4, 0.1),
+                    transmission_depth=0.005, subsurface=0.5, subsurface_color=(0.7, 0.38, 0.12), subsurface_radius=(1.0, 0.5, 0.2), subsurface_scale=0.004),
+    "whipped_cream": dict(base_color=(0.95, 0.92, 0.85), specular_roughness=0.5, subsurface=0.8, subsurface_color=(0.97, 0.94, 0.87),
+                          subsurface_radius=(1.0, 0.9, 0.75), subsurface_scale=0.006),
+    "runny_cream": dict(base_color=(0.95, 0.9, 0.8), specular_roughness=0.2, subsurface=0.8, subsurface_color=(0.97, 0.92, 0.82),
+                        subsurface_radius=(1.0, 0.85, 0.65), subsurface_scale=0.006),
+    "toothpaste": dict(base_color=(0.6, 0.86, 0.85), specular_roughness=0.25, subsurface=0.5, subsurface_color=(0.65, 0.9, 0.88),
+                       subsurface_radius=(0.8, 1.0, 1.0), subsurface_scale=0.003),
+    "chocolate": dict(base_color=(0.16, 0.06, 0.025), specular_roughness=0.25, specular_IOR=1.5, subsurface=0.2, subsurface_color=(0.25, 0.1, 0.04),
+                      subsurface_radius=(1.0, 0.4, 0.2), subsurface_scale=0.002),
+    "slime": dict(base_color=(0.25, 0.75, 0.15), specular_roughness=0.08, specular_IOR=1.4, transmission=0.6, transmission_color=(0.35, 0.85, 0.2),
+                  transmission_depth=0.03),
+    "dough": dict(base_color=(0.85, 0.72, 0.5), specular_roughness=0.7, subsurface=0.4, subsurface_color=(0.9, 0.78, 0.58),
+                  subsurface_radius=(1.0, 0.7, 0.45), subsurface_scale=0.004),
+    "ketchup": dict(base_color=(0.5, 0.03, 0.015), specular_roughness=0.15, subsurface=0.35, subsurface_color=(0.65, 0.05, 0.02),
+                    subsurface_radius=(1.0, 0.15, 0.08), subsurface_scale=0.003),
+    "lava": dict(base_color=(0.04, 0.03, 0.03), specular_roughness=0.8, emission=4.0, emission_color=(1.0, 0.22, 0.02)),
+    "jelly": dict(base_color=(0.75, 0.05, 0.1), specular_roughness=0.04, specular_IOR=1.36, transmission=0.85, transmission_color=(0.85, 0.08, 0.14),
+                  transmission_depth=0.03),
+    "water": dict(base_color=(0.9, 0.97, 1.0), specular_roughness=0.0, specular_IOR=1.33, transmission=1.0, transmission_color=(0.85, 0.95, 0.97),
+                  transmission_depth=1.0),
+}
+
+
+def karma(out, name, material, camera=((0.0, 0.22, 0.62), (-14.0, 0.0, 0.0))):
+    """A stage that Karma renders as it stands: surface with velocity blur, the material of a preset, a camera, light, a render node."""
     stage = hou.node("/stage")
     fluid = add(stage, "sopimport", name, soppath=out.path(), primpath="/" + name, pathprefix="/" + name)
     library = add(stage, "materiallibrary", name + "_material", fluid, matpathprefix="/materials/")
     shader = library.createNode("mtlxstandard_surface", name)
-    put(shader, base_color=colour, specular_roughness=roughness, transmission=transmission, subsurface=0.0 if transmission else 0.3)
+    put(shader, **MATERIALS[material])
     put(library, materials=1)
     put(library, matnode1=name, matpath1=name, assign1=1, geopath1="/" + name)  # without assign the path is there and nothing is bound
     view = add(stage, "camera", name + "_camera", library, primpath="/cameras/camera1", t=camera[0], r=camera[1], focalLength=35)

@@ -19,7 +19,7 @@ def build(parent):
     moving = kit.vex(box, "colliders", RISE, plates)
     out = kit.simulate(box, source, moving, 0.005, substeps=16, veliterations=40, positerations=40, friction=1, stick=100000.0,
                        gravity=(0, -2, 0))
-    kit.karma(out, "slime", (0.25, 0.75, 0.15), roughness=0.1, transmission=0.4, camera=((0.0, 0.14, 0.42), (-10.0, 0.0, 0.0)))
+    kit.karma(out, "slime", "slime", camera=((0.0, 0.14, 0.42), (-10.0, 0.0, 0.0)))
     return box
 
 

@@ -15,7 +15,7 @@ i@active = @Time < 2.3;""", preset="custom", density=1300, viscosity=300, relaxt
     brush = kit.add(box, "merge", "colliders", handle, bristles)
     # stick holds the rope's end when the nozzle lifts off
     out = kit.simulate(box, tube, brush, 0.0009, substeps=8, veliterations=20, positerations=20, friction=1, stick=5.0)
-    kit.karma(out, "toothpaste", (0.85, 0.93, 0.95), camera=((0.0, 0.04, 0.1), (-16.0, 0.0, 0.0)))
+    kit.karma(out, "toothpaste", "toothpaste", camera=((0.0, 0.04, 0.1), (-16.0, 0.0, 0.0)))
     return box
 
 

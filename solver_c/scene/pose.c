@@ -68,6 +68,18 @@ void ooze_points_carry(float *points, uint32_t count, const float about[3], cons
   }
 }
 
+/* torque + (place - other) x force */
+void ooze_torque_about(const float force[3], const float torque[3], const float place[3],
+                       const float other[3], float out[3]) {
+  double arm[3], moved[3];
+  for (int k = 0; k < 3; k++) arm[k] = (double)place[k] - (double)other[k];
+  for (int k = 0; k < 3; k++) {
+    const int u = (k + 1) % 3, v = (k + 2) % 3;
+    moved[k] = (double)torque[k] + arm[u] * (double)force[v] - arm[v] * (double)force[u];
+  }
+  for (int k = 0; k < 3; k++) out[k] = (float)moved[k];
+}
+
 void ooze_pose_aim(const float direction[3], ooze_pose *pose) {
   double d[3], length = 0.0;
   for (int k = 0; k < 3; k++) d[k] = (double)direction[k], length += d[k] * d[k];

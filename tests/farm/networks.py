@@ -5,6 +5,7 @@ import glob
 import importlib
 import json
 import os
+import subprocess
 import sys
 import tempfile
 
@@ -44,10 +45,13 @@ for name in names:
     for wanted in ("source", "sim", "cache", "farm", "surface", "OUT", "colliders"):
         expect(box.node(wanted), "%s: has no node %s" % (name, wanted))
     chain = [n.type().name() for n in above(box.node("OUT"))]
+    if "dopimport" in chain:  # the source comes in by its path
+        dynamics = box.node(box.node("sim").evalParm("doppath").rpartition("/")[2])
+        chain += [hou.node(n.evalParm("soppath")).type().name() for n in dynamics.children() if n.type().name() == "sopgeo"]
     for kind in ("ooze::source::1.0", "filecache", "ooze::surface::1.0"):
         expect(kind in chain, "%s: OUT does not come from %s" % (name, kind))
     every = [n.type().name() for n in hou._walk(hou.node("/"))]
-    expect("ooze::solver::1.0" in every or "ooze::step::1.0" in every, name + ": nothing simulates")
+    expect({"ooze::solver::1.0", "ooze::step::1.0", "gasooze"} & set(every), name + ": nothing simulates")
     expect({"display", "render"} <= box.node("OUT")._flags, name + ": OUT is not what is displayed and rendered")
     renders = [n for n in hou.node("/stage").children() if n.type().name() == "usdrender_rop"]
     expect(len(renders) == 1 and any(n.type().name() == "sopimport" for n in above(renders[0])), name + ": nothing for Karma to render")
@@ -58,7 +62,7 @@ for name in names:
             # colliders are told apart by the name of their primitives
             expect("@name" not in code or n.evalParm("class") == 1, n.path() + ": names points")
     # one spacing everywhere, or the source's lattice does not fit the solver
-    spacings = {n.evalParm("particlesep") for n in hou._walk(hou.node("/")) if n.type().name().startswith(("ooze::source", "ooze::solver", "ooze::step"))}
+    spacings = {n.evalParm("particlesep") for n in hou._walk(hou.node("/")) if n.type().name().startswith(("ooze::source", "ooze::solver", "ooze::step", "ooze::collider", "gasooze"))}
     expect(len(spacings) == 1, "%s: particle separations %s" % (name, spacings))
     print("%-18s %d nodes" % (name, len(every)))
 
@@ -78,6 +82,17 @@ for what, attempt in (
         problems.append("a wrong name was taken for " + what)
     except (hou.OperationFailed, ValueError, TypeError):
         pass
+
+# a material for Karma for each preset, of parameters that the shader has
+hou._new_scene()
+library = kit.add(hou.node("/stage"), "materiallibrary", "all")
+for preset in json.loads(subprocess.run([ooze, "schema", "presets", "--json"], capture_output=True, check=True).stdout):
+    expect(preset["name"] in kit.MATERIALS, "Karma: there is no material for %s" % preset["name"])
+    try:
+        kit.put(library.createNode("mtlxstandard_surface", preset["name"]), **kit.MATERIALS.get(preset["name"], {}))
+    except (ValueError, TypeError, hou.OperationFailed) as why:
+        problems.append("Karma: %s: %s" % (preset["name"], why))
+print("%d materials" % len(kit.MATERIALS))
 
 # the PDG recipe
 import pdg_wedge  # noqa: E402

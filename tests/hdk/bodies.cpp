@@ -215,4 +215,105 @@ OZ_CASE(what_cannot_be_a_body_is_named) {
   }
   whole_world();
 }
+// A rigid body simulation beside the fluid's, as DOPs have it: pieces are where its last step left
+// them, and its next one takes the forces that Ooze Loads gives it.
+struct Floating {
+  double y = 0.2, v = 0, density;
+  Make pieces, walls, state;
+  GU_Detail fluid;
+  SOP_Node *step, *loads;
+  static constexpr double size = 0.2;
+  explicit Floating(double d)
+      : density(d), pieces([this](GU_Detail &g, double) {
+          auto inside = std::make_shared<GU_Detail>();
+          box(*inside, 0, 0, 0, size);
+          const double rows[12] = {1, 0, 0, 0, 1, 0, 0, 0, 1, 0, y, 0};
+          GU_PrimPacked::build(g, inside, rows);
+          GA_RWHandleS(g.addStringTuple(GA_ATTRIB_PRIMITIVE, "name", 1)).set(0, "crate/1");
+          GA_Attribute *velocity = g.addFloatTuple(GA_ATTRIB_POINT, "v", 3);
+          velocity->put(0, 1, v);
+        }),
+        walls([this](GU_Detail &g, double f) {
+          box(g, 0, 0.4, 0, 0.8);
+          for (GA_Offset o = 0; o < 8; ++o) {
+            UT_Vector3 p = g.getPos3(o);
+            g.setPos3(o, UT_Vector3(0.5f * p[0], p[1], 0.5f * p[2]));
+          }
+          number(g, GA_ATTRIB_PRIMITIVE, "invert", 1);
+          GA_RWHandleS name(g.addStringTuple(GA_ATTRIB_PRIMITIVE, "name", 1));
+          for (GA_Offset o = 0; o < 6; ++o) name.set(o, "tank");
+          GU_Detail crate;
+          pieces.make(crate, f);
+          number(crate, GA_ATTRIB_PRIMITIVE, "invert", 0);
+          g.merge(crate);
+        }),
+        state([this](GU_Detail &g, double) { g.replaceWith(fluid); }) {
+    for (int i = 0; i < 8 * 8 * 8; ++i) { // 0.4 m of fluid, around the crate
+      const double x = D * (i % 8 - 3.5), h = D * (i / 8 % 8 + 0.5), z = D * (i / 64 - 3.5);
+      if (std::fabs(x) < 0.12 && std::fabs(h - y) < 0.12 && std::fabs(z) < 0.12) continue;
+      fluid.setPos3(fluid.appendPoint(), UT_Vector3(float(x), float(h), float(z)));
+    }
+    number(fluid, GA_ATTRIB_POINT, "viscosity", 1);
+    number(fluid, GA_ATTRIB_POINT, "density", 1000);
+    number(fluid, GA_ATTRIB_POINT, "relaxtime", 0);
+    step = node("ooze::step::1.0", {&state, &walls});
+    step->set("particlesep", D);
+    step->set("substeps", 6);
+    step->set("veliterations", 6);
+    step->set("positerations", 6);
+    loads = node("ooze::loads::1.0", {step, &pieces});
+  }
+  double push() { // N, upwards, of one frame
+    ++state.version, ++walls.version, ++pieces.version;
+    CHECK(loads->cooked(0) != nullptr, "%s%s", said(loads).c_str(), said(step).c_str());
+    CHECK(loads->messages.empty(), "%s", said(loads).c_str());
+    fluid.replaceWith(*step->gdp);
+    return loads->gdp->findPointAttribute("force")->number<double>(0, 1);
+  }
+  void frame() {
+    const double mass = density * size * size * size;
+    v += (push() / mass - 9.81) / 24;
+    v *= 0.8; // as heavy fluid that goes along would
+    y += v / 24;
+  }
+};
+
+OZ_CASE(loads_drive_a_rigid_body_without_a_wrangle) {
+  fresh_world();
+  Floating still(1000);
+  double sum = 0;
+  for (int f = 0; f < 24; ++f) sum += still.push() * (f >= 12) / 12;
+  // middles of particles keep off a wall: of what they displace a quarter of a separation a side
+  const double weight = 1000 * 9.81 * std::pow(Floating::size + 0.5 * D, 3);
+  CHECK_NEAR(sum, weight, 0.15 * weight, "buoyancy, with four particles across");
+  const GA_Attribute *torque = still.loads->gdp->findPointAttribute("torque");
+  CHECK(torque != nullptr && torque->getTypeInfo() == GA_TYPE_VECTOR);
+  for (int k = 0; k < 3; ++k)
+    CHECK(std::fabs(torque->number<double>(0, k)) < 0.1 * 78.5 * 0.2, "it is level");
+  Floating light(250), heavy(4000);
+  for (int f = 0; f < 16; ++f) light.frame(), heavy.frame();
+  CHECK(light.y > 0.24, "%g", light.y);
+  CHECK(heavy.y < 0.16, "%g", heavy.y);
+  // twice the force where it is asked for
+  const double once = still.loads->gdp->findPointAttribute("force")->number<double>(0, 1);
+  still.loads->set("scale", 2);
+  CHECK(still.loads->cooked(0) != nullptr);
+  CHECK_NEAR(still.loads->gdp->findPointAttribute("force")->number<double>(0, 1), 2 * once, 1e-3,
+             "scaled");
+  // a point for each collider; names that nothing has are told
+  SOP_Node *points = node("ooze::loads::1.0", {still.step});
+  CHECK(points->cooked(0) != nullptr, "%s", said(points).c_str());
+  CHECK_EQ(points->gdp->getNumPoints(), 2);
+  GA_ROHandleS name(points->gdp->findPointAttribute("name"));
+  CHECK(name.get(0) == "crate_1" && name.get(1) == "tank");
+  CHECK_NEAR(double(points->gdp->getPos3(0)[1]), 0.2, 1e-5, "its middle");
+  Make others([](GU_Detail &g, double) {
+    g.appendPoint();
+    GA_RWHandleS(g.addStringTuple(GA_ATTRIB_POINT, "name", 1)).set(0, "nothing");
+  });
+  SOP_Node *lost = node("ooze::loads::1.0", {still.step, &others});
+  CHECK(lost->cooked(0) != nullptr && says(lost, "no piece has the name"), "%s",
+        said(lost).c_str());
+  whole_world();
+}
 OZ_TEST_MAIN()

@@ -102,7 +102,7 @@ STANDARD = {"map": "map", "set": "set", "string": "string", "to_string": "string
             "lower_bound": "algorithm", "is_sorted": "algorithm", "iota": "numeric", "fabs": "cmath", "floor": "cmath", "swap": "utility",
             "move": "utility", "pair": "utility", "next": "iterator", "bad_alloc": "new", "exception": "exception", "logic_error": "stdexcept",
             "isalnum": "cctype", "fprintf": "cstdio", "vsnprintf": "cstdio", "snprintf": "cstdio", "getenv": "cstdlib", "isfinite": "cmath",
-            "function": "functional", "strtod": "cstdlib", "binary_search": "algorithm", "copy_n": "algorithm", "max_element": "algorithm", "numeric_limits": "limits", "array": "array", "chrono": "chrono"}
+            "function": "functional", "strtod": "cstdlib", "fill": "algorithm", "binary_search": "algorithm", "copy_n": "algorithm", "max_element": "algorithm", "numeric_limits": "limits", "array": "array", "chrono": "chrono"}
 used = 0
 for name in sorted(texts):
     code = re.sub(r"//[^\n]*", "", stripped(texts[name]))

@@ -107,7 +107,7 @@ OZ_CASE(its_nodes_cook) {
   world().api_version = built();
   entry<void (*)(void *)>("initializeSIM")(nullptr);
   CHECK(standin::factories().count("gasooze") == 1);
-  CHECK_EQ(table().operators.size(), 5);
+  CHECK_EQ(table().operators.size(), 6);
   Make shape([](GU_Detail &g, double) { box(g, 0, 0.2, 0, 0.2); });
   Make floor([](GU_Detail &g, double) { grids::sphere(g, "surface", 1.0f, 0.05f, 0, -1.0f, 0); });
   SOP_Node *source = node("ooze::source::1.0", {&shape}),

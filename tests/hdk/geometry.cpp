@@ -16,7 +16,7 @@ static SOP_Node *coarse(SOP_Node *n, int substeps = 2) {
 OZ_CASE(the_plugin_registers_its_nodes_and_checks_its_houdini) {
   fresh_world();
   for (const char *type : {"ooze::step::1.0", "ooze::solver::1.0", "ooze::source::1.0",
-                           "ooze::collider::1.0", "ooze::surface::1.0"}) {
+                           "ooze::collider::1.0", "ooze::loads::1.0", "ooze::surface::1.0"}) {
     OP_Operator *op = table().find(type);
     CHECK(op != nullptr, "%s", type);
     CHECK(op->icon.size() > 4 && op->inputlabels[0] != nullptr);

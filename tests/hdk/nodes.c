@@ -25,15 +25,16 @@ static int parm_of(const char *node, const char *token, ooze_node_parm *out) {
   return 0;
 }
 
-OZ_CASE(there_are_six_nodes) {
-  static const char *const names[] = {"step", "solver", "source", "collider", "surface", "gasooze"};
-  CHECK_EQ(ooze_node_count(), 6);
-  for (uint32_t i = 0; i < 6; i++) CHECK(!strcmp(node_at(i).name, names[i]), "%s", node_at(i).name);
+OZ_CASE(there_are_seven_nodes) {
+  static const char *const names[] = {"step",  "solver",  "source", "collider",
+                                      "loads", "surface", "gasooze"};
+  CHECK_EQ(ooze_node_count(), 7);
+  for (uint32_t i = 0; i < 7; i++) CHECK(!strcmp(node_at(i).name, names[i]), "%s", node_at(i).name);
   uint32_t found;
   CHECK_EQ(ooze_node_find("nothing", &found), OOZE_ERROR_NOT_FOUND);
   ooze_node n;
   ooze_node_default(&n);
-  CHECK_EQ(ooze_node_get(6, &n), OOZE_ERROR_NOT_FOUND);
+  CHECK_EQ(ooze_node_get(7, &n), OOZE_ERROR_NOT_FOUND);
 }
 
 OZ_CASE(every_parameter_is_complete_and_named_once) {

@@ -92,9 +92,9 @@ typedef struct ooze_hooks {
 
 enum { OOZE_BACKEND_AUTO = 0, OOZE_BACKEND_CPU = 1, OOZE_BACKEND_CUDA = 2 };
 /* The vector build of the CPU stages. AUTO takes the widest that the machine has; SCALAR is the
- * plain twin, for tests. The same build of the library, the same isa (or the GPU) and the same input
- * give the same bits, whatever the threads and tasks; another isa, backend or compiler gives other
- * last digits. */
+ * plain twin, for tests. The same build of the library, the same isa (or the GPU) and the same
+ * input give the same bits, whatever the threads and tasks; another isa, backend or compiler gives
+ * other last digits. */
 enum {
   OOZE_ISA_AUTO = 0,
   OOZE_ISA_SCALAR = 1,

@@ -244,6 +244,9 @@ OOZE_API void ooze_points_carry(float *points, uint32_t count, const float about
                                 const float velocity[3], const float spin[3], double time);
 /* The same rotation about another place: `at`, given in the pose's own frame. */
 OOZE_API void ooze_pose_at(const ooze_pose *pose, const float at[3], ooze_pose *out);
+/* A torque (N m) about one place, as it is about another, with the force (N) beside it. */
+OOZE_API void ooze_torque_about(const float force[3], const float torque[3], const float place[3],
+                                const float other[3], float out[3]);
 /* Turns a pose so that its -y axis, along which a nozzle pours, points in the direction (of any
  * length but 0). */
 OOZE_API void ooze_pose_aim(const float direction[3], ooze_pose *pose);

@@ -149,7 +149,7 @@ class Node:
         self._spec = spec
         for path, names in spec.get("inside", {}).items():
             at = self
-            for word in path.split("/"):
+            for word in path.split("/") if path else ():
                 at._children.append(Node(at, "inside", word, "sop"))
                 at = at._children[-1]
             at._children.extend(Node(at, "inside", n, "sop") for n in names)

@@ -149,12 +149,14 @@ bool GA_Detail::destroyAttribute(GA_AttributeOwner o, const UT_StringRef &name) 
   return false;
 }
 
-GA_AttributeDict GA_Detail::pointAttribs() const {
+static GA_AttributeDict of_owner(const GA_Detail &gdp, GA_AttributeOwner owner) {
   GA_AttributeDict d;
-  for (auto &a : attributes)
-    if (a->owner == GA_ATTRIB_POINT) d.start.list.push_back(a.get());
+  for (auto &a : gdp.attributes)
+    if (a->owner == owner) d.start.list.push_back(a.get());
   return d;
 }
+GA_AttributeDict GA_Detail::pointAttribs() const { return of_owner(*this, GA_ATTRIB_POINT); }
+GA_AttributeDict GA_Detail::attribs() const { return of_owner(*this, GA_ATTRIB_DETAIL); }
 
 GA_Offset GA_Detail::appendPointBlock(GA_Size n) {
   GA_Offset first = offsets;

@@ -242,6 +242,7 @@ public:
     return add(o, n.c_str(), GA_STORE_STRING, size, GA_Defaults());
   }
   GA_AttributeDict pointAttribs() const;
+  GA_AttributeDict attribs() const; // of the detail
   GA_PointGroup *newPointGroup(const UT_StringHolder &name) { return &point_groups[name.c_str()]; }
   GA_PrimitiveGroup *newPrimitiveGroup(const UT_StringHolder &name) {
     return &primitive_groups[name.c_str()];
