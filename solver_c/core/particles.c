@@ -104,7 +104,7 @@ static ooze_result reserve(ooze_solver *s, uint32_t count) {
 
 /* One block of new particles goes through scratch at a time, so that a large fluid needs no large
  * detour. */
-enum { OZ_BLOCK = 2048 };
+enum { OZ_BLOCK = 16384 };
 
 static int all_zero(const uint32_t *words, size_t n) {
   for (size_t i = 0; i < n; ++i)

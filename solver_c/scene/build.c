@@ -47,11 +47,11 @@ static ooze_result reserve_states(const ooze_scene *s, oz_fill *fill, ooze_messa
   return OOZE_OK;
 }
 
-ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_body_fn body, oz_take_fn take,
-                              void *user, ooze_message *why) {
+ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, const oz_fill_host *host,
+                              oz_body_fn body, oz_take_fn take, void *user, ooze_message *why) {
   /* where walls hold particles */
   oz_solids *solids = oz_solids_create(s, 0.25 * (double)s->separation);
-  oz_fill *fill = oz_fill_create((double)s->separation, most);
+  oz_fill *fill = oz_fill_create((double)s->separation, most, host);
   ooze_result result = fill && solids
                            ? reserve_states(s, fill, why)
                            : oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
@@ -181,7 +181,7 @@ ooze_result oz_scene_dress_collider(const ooze_scene *s, uint32_t i, ooze_solver
 
 ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int fluids,
                                  ooze_collider *colliders, ooze_emitter *emitters,
-                                 ooze_message *why) {
+                                 const oz_fill_host *host, ooze_message *why) {
   OZ_TRY_OK(
       said(solver, ooze_params_set(solver, &s->start.params), s, "solver", "parameters", why));
   for (uint32_t i = 0; i < s->material_count; i++) {
@@ -212,7 +212,7 @@ ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int f
   adding a = {s, solver};
   uint64_t most = 1u << 30;
   if (fluids && s->max_memory) OZ_TRY_OK(oz_scene_most_particles(s, &most, why));
-  return fluids ? oz_scene_fill_all(s, most, add_body, add_cloud, &a, why) : OOZE_OK;
+  return fluids ? oz_scene_fill_all(s, most, host, add_body, add_cloud, &a, why) : OOZE_OK;
 }
 
 ooze_result ooze_scene_build(const ooze_scene *s, const ooze_solver_desc *machine,
@@ -226,7 +226,8 @@ ooze_result ooze_scene_build(const ooze_scene *s, const ooze_solver_desc *machin
   desc.particle_separation = s->separation;
   *out = NULL;
   OZ_TRY_OK(ooze_solver_create(&desc, out, why));
-  ooze_result result = oz_scene_fill_solver(s, *out, 1, NULL, NULL, why);
+  const oz_fill_host host = {.threads = desc.threads};
+  ooze_result result = oz_scene_fill_solver(s, *out, 1, NULL, NULL, &host, why);
   if (result < 0) {
     ooze_solver_destroy(*out);
     *out = NULL;

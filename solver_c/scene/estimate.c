@@ -37,7 +37,7 @@ ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *ou
   oz_cost each;
   ooze_scene_estimate_default(&e);
   counting c = {s, 0};
-  OZ_TRY_OK(oz_scene_fill_all(s, 1u << 30, count_body, count_cloud, &c, why));
+  OZ_TRY_OK(oz_scene_fill_all(s, 1u << 30, NULL, count_body, count_cloud, &c, why));
   OZ_TRY_OK(oz_scene_cost(s, &each, why));
   e.filled = c.count;
   oz_state state;

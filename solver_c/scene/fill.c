@@ -15,28 +15,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double NEAREST = 0.9; /* separations between particles of two fluids */
 static const double OFF = 0.005;   /* of a lattice from the volume of its shape */
 static const double CLOSEST = 0.9; /* separations between particles of a row */
 
-typedef struct batch {
-  double low[3], high[3]; /* of its particles */
-  float (*x)[3];
-  uint32_t count;
-} batch;
-
-struct oz_fill {
-  double d;
-  uint64_t most, total;
-  batch *batches;
-  size_t batch_count, batch_room;
-};
-
-oz_fill *oz_fill_create(double separation, uint64_t max_particles) {
+oz_fill *oz_fill_create(double separation, uint64_t max_particles, const oz_fill_host *host) {
   oz_fill *f = calloc(1, sizeof *f);
   if (!f) return NULL;
   f->d = separation;
   f->most = max_particles;
+  if (host) f->host = *host;
+  oz_loop_open(&f->loop, NULL, f->host.threads);
   return f;
 }
 
@@ -44,6 +32,7 @@ void oz_fill_destroy(oz_fill *f) {
   if (!f) return;
   for (size_t i = 0; i < f->batch_count; i++) free(f->batches[i].x);
   free(f->batches);
+  oz_loop_close(&f->loop);
   free(f);
 }
 
@@ -69,84 +58,6 @@ static double uniform(uint64_t seed, uint64_t index, int which) { /* -1 to 1 */
          1.0;
 }
 
-/* ---- Neighbours on the lattice
- * -------------------------------------------------------------------- */
-
-typedef struct grid { /* particles of earlier batches, hashed by cells of one separation */
-  double cell;
-  uint32_t mask, count;
-  uint32_t *head, *next;
-  float (*x)[3];
-} grid;
-
-static uint32_t slot_of(const grid *g, int64_t x, int64_t y, int64_t z) {
-  return (uint32_t)oz_mix((uint64_t)x * 73856093u ^ (uint64_t)y * 19349663u, (uint64_t)z) & g->mask;
-}
-
-static void grid_release(grid *g) {
-  free(g->head);
-  free(g->next);
-  free(g->x);
-}
-
-static int grid_build(grid *g, const oz_fill *f, const double low[3], const double high[3]) {
-  uint64_t count = 0;
-  memset(g, 0, sizeof *g);
-  g->cell = f->d;
-  for (int pass = 0; pass < 2; pass++) { /* count, then keep */
-    uint32_t at = 0;
-    for (size_t b = 0; b < f->batch_count; b++) {
-      const batch *o = &f->batches[b];
-      int apart = 0;
-      for (int k = 0; k < 3; k++) apart |= o->low[k] > high[k] || o->high[k] < low[k];
-      for (uint32_t i = 0; !apart && i < o->count; i++) {
-        int out = 0;
-        for (int k = 0; k < 3; k++)
-          out |= (double)o->x[i][k] < low[k] || (double)o->x[i][k] > high[k];
-        if (out) continue;
-        if (!pass) {
-          count++;
-          continue;
-        }
-        memcpy(g->x[at], o->x[i], sizeof o->x[i]);
-        uint32_t slot = slot_of(g, (int64_t)floor((double)o->x[i][0] / g->cell),
-                                (int64_t)floor((double)o->x[i][1] / g->cell),
-                                (int64_t)floor((double)o->x[i][2] / g->cell));
-        g->next[at] = g->head[slot];
-        g->head[slot] = ++at;
-      }
-    }
-    if (pass || !count) return 1;
-    if (count >= UINT32_MAX / 2) return 0;
-    uint32_t slots = 64;
-    while (slots < count) slots *= 2;
-    g->mask = slots - 1;
-    g->count = (uint32_t)count;
-    g->head = calloc(slots, sizeof *g->head);
-    g->next = malloc((size_t)count * sizeof *g->next);
-    g->x = malloc((size_t)count * sizeof *g->x);
-    if (!g->head || !g->next || !g->x) return 0;
-  }
-  return 1;
-}
-
-static int taken(const grid *g, const double x[3]) {
-  if (!g->count) return 0;
-  int64_t c[3];
-  double least = NEAREST * g->cell * NEAREST * g->cell;
-  for (int k = 0; k < 3; k++) c[k] = (int64_t)floor(x[k] / g->cell);
-  for (int64_t i = c[0] - 1; i <= c[0] + 1; i++)
-    for (int64_t j = c[1] - 1; j <= c[1] + 1; j++)
-      for (int64_t k = c[2] - 1; k <= c[2] + 1; k++)
-        for (uint32_t at = g->head[slot_of(g, i, j, k)]; at; at = g->next[at - 1]) {
-          double r2 = 0.0;
-          for (int a = 0; a < 3; a++)
-            r2 += (x[a] - (double)g->x[at - 1][a]) * (x[a] - (double)g->x[at - 1][a]);
-          if (r2 < least) return 1;
-        }
-  return 0;
-}
-
 /* ---- One fluid --------------------------------------------------------------------------- */
 
 typedef struct pour {
@@ -157,8 +68,8 @@ typedef struct pour {
   oz_cloud *out;
   size_t room;
   uint64_t *cut;
-  grid near;
-  batch own;
+  oz_near near;
+  oz_batch own;
   ooze_message *why;
 } pour;
 
@@ -167,35 +78,51 @@ static ooze_result no_memory(const pour *p) {
                  p->fluid->name);
 }
 
-static ooze_result put(pour *p, const double x[3], const float *v) {
+static int has_room(const pour *p, const double x[3]) {
+  return !oz_near_taken(&p->near, x) && !(p->solid && p->solid(p->user, x));
+}
+
+/* Room for `more` behind the cloud's particles, which a solver and its memory hold too. */
+static ooze_result make_room(pour *p, uint64_t more, int velocities) {
   oz_cloud *c = p->out;
-  if (taken(&p->near, x) || (p->solid && p->solid(p->user, x))) {
-    ++*p->cut;
-    return OOZE_OK;
-  }
-  if (p->fill->total >= p->fill->most || c->count == UINT32_MAX)
+  if (more > p->fill->most - p->fill->total || more > UINT32_MAX - c->count)
     return oz_fail(
         p->why, OOZE_ERROR_LIMIT,
         "fluid %s: more than the %llu particles that %s; expected a larger particle_separation%s",
         p->fluid->name, (unsigned long long)p->fill->most,
         p->fill->most < 1u << 30 ? "the memory allowed holds" : "a solver holds",
         p->fill->most < 1u << 30 ? " or --max-memory" : "");
-  if (c->count == p->room) {
-    size_t room = p->room ? 2 * p->room : 4096;
-    float(*x2)[3] = realloc(c->x, room * sizeof *x2);
-    if (x2) c->x = x2;
-    float(*v2)[3] = v && x2 ? realloc(c->v, room * sizeof *v2) : NULL;
-    if (v2) c->v = v2;
-    if (!x2 || (v && !v2)) return no_memory(p);
-    p->room = room;
-  }
+  if (c->count + more <= p->room) return OOZE_OK;
+  size_t room = p->room ? 2 * p->room : 4096;
+  if (room < c->count + more) room = (size_t)(c->count + more);
+  float(*x2)[3] = realloc(c->x, room * sizeof *x2);
+  if (x2) c->x = x2;
+  float(*v2)[3] = velocities && x2 ? realloc(c->v, room * sizeof *v2) : NULL;
+  if (v2) c->v = v2;
+  if (!x2 || (velocities && !v2)) return no_memory(p);
+  p->room = room;
+  return OOZE_OK;
+}
+
+static void widen(oz_batch *b, const float x[3]) {
   for (int k = 0; k < 3; k++) {
-    float at = (float)x[k];
-    c->x[c->count][k] = at;
-    if (v) c->v[c->count][k] = v[k];
-    p->own.low[k] = fmin(p->own.low[k], (double)at);
-    p->own.high[k] = fmax(p->own.high[k], (double)at);
+    b->low[k] = fmin(b->low[k], (double)x[k]);
+    b->high[k] = fmax(b->high[k], (double)x[k]);
   }
+}
+
+static ooze_result put(pour *p, const double x[3], const float *v) {
+  oz_cloud *c = p->out;
+  if (!has_room(p, x)) {
+    ++*p->cut;
+    return OOZE_OK;
+  }
+  OZ_TRY_OK(make_room(p, 1, v != NULL));
+  for (int k = 0; k < 3; k++) {
+    c->x[c->count][k] = (float)x[k];
+    if (v) c->v[c->count][k] = v[k];
+  }
+  widen(&p->own, c->x[c->count]);
   c->count++;
   p->fill->total++;
   return OOZE_OK;
@@ -259,70 +186,187 @@ static int in_shape(const oz_shape *s, const lattice *l, size_t row, const doubl
                                    : oz_shape_distance(s, x) <= 0.0;
 }
 
-static ooze_result put_jittered(pour *p, const ooze_pose *pose, double x[3], uint64_t seed,
-                                uint64_t index) {
+/* ---- Particles of a shape, by rows on all cores ------------------------------------------ */
+
+/* Rows are cut into parts, each filled by one thread; parts are put together in their order. */
+enum { PARTS = 4096, GROUP = 64 }; /* a group is filled, then the host is asked */
+
+typedef struct part {
+  float (*x)[3];
+  uint32_t count, room;
+  uint64_t inside, cut;
+  int failed; /* out of memory */
+} part;
+
+typedef struct rows_job {
+  pour *pour;
+  const ooze_pose *pose; /* NULL: cells inside are counted only */
+  uint64_t seed;
+  part *parts;
+  uint64_t rows, each; /* in all, and of a part */
+  void (*fill_row)(const struct rows_job *job, part *to, uint64_t row);
+
+  const lattice *lattice;
+  /* rows through a shape: length inside, m; particles; number of the first */
+  const oz_row_frame *frame;
+  double *length;
+  uint32_t *count;
+  uint64_t *first;
+} rows_job;
+
+static void put_jittered(const rows_job *job, part *to, double x[3], uint64_t index) {
+  const pour *p = job->pour;
   const double jitter = (double)p->fluid->jitter * p->fill->d;
   double y[3];
-  for (int a = 0; a < 3 && jitter > 0.0; a++) x[a] += jitter * uniform(seed, index, a);
-  oz_pose_apply(pose, x, y);
-  return put(p, y, moving(p->fluid));
+  for (int a = 0; a < 3 && jitter > 0.0; a++) x[a] += jitter * uniform(job->seed, index, a);
+  oz_pose_apply(job->pose, x, y);
+  if (!has_room(p, y)) {
+    to->cut++;
+    return;
+  }
+  if (to->count == to->room) {
+    const uint32_t room = to->room ? 2 * to->room : 512;
+    float(*grown)[3] = realloc(to->x, room * sizeof *grown);
+    to->failed |= !grown;
+    if (!grown) return;
+    to->x = grown;
+    to->room = room;
+  }
+  for (int k = 0; k < 3; k++) to->x[to->count][k] = (float)y[k];
+  to->count++;
 }
 
-/* With `pose` NULL the cells inside are counted only. */
+static void fill_lattice_row(const rows_job *job, part *to, uint64_t row) {
+  const lattice *l = job->lattice;
+  const oz_shape *s = &job->pour->fluid->shape;
+  const double d = job->pour->fill->d;
+  const uint32_t i = (uint32_t)(row / l->n[1]), j = (uint32_t)(row % l->n[1]);
+  for (uint32_t k = 0; k < l->n[2]; k++) {
+    double x[3] = {l->origin[0] + i * d, l->origin[1] + j * d, l->origin[2] + k * d};
+    if (!in_shape(s, l, (size_t)j * l->n[2] + k, x)) continue;
+    to->inside++;
+    if (job->pose) put_jittered(job, to, x, row * l->n[2] + k);
+  }
+}
+
+static void measure_row(const rows_job *job, part *to, uint64_t row) {
+  const oz_row_frame *f = job->frame;
+  double span[OZ_SPANS][2];
+  uint32_t spans;
+  (void)to;
+  job->length[row] = oz_row_spans(f, (uint32_t)(row / f->n[1]), (uint32_t)(row % f->n[1]),
+                                  job->pour->fill->d / 16.0, span, &spans);
+}
+
+static void fill_span_row(const rows_job *job, part *to, uint64_t row) {
+  const oz_row_frame *f = job->frame;
+  const uint32_t j = (uint32_t)(row / f->n[1]), k = (uint32_t)(row % f->n[1]);
+  double span[OZ_SPANS][2], from = 0.0; /* length of the spans before this one */
+  uint32_t spans, s = 0;
+  if (!job->count[row]) return;
+  const double length = oz_row_spans(f, j, k, job->pour->fill->d / 16.0, span, &spans);
+  for (uint32_t i = 0; i < job->count[row]; i++) {
+    const double at = (i + 0.5) * length / job->count[row];
+    while (s + 1 < spans && at > from + span[s][1] - span[s][0]) {
+      from += span[s][1] - span[s][0];
+      s++;
+    }
+    double x[3] = {span[s][0] + at - from, f->low[1] + (j + 0.5) * f->pitch[0],
+                   f->low[2] + (k + 0.5) * f->pitch[1]};
+    put_jittered(job, to, x, job->first[row] + i);
+  }
+}
+
+typedef struct group {
+  const rows_job *job;
+  uint64_t first;
+} group;
+
+static void fill_group(void *arg, uint32_t begin, uint32_t end) {
+  const group *g = arg;
+  for (uint64_t i = g->first + begin; i < g->first + end; i++)
+    for (uint64_t row = i * g->job->each; row < (i + 1) * g->job->each && row < g->job->rows; row++)
+      g->job->fill_row(g->job, &g->job->parts[i], row);
+}
+
+/* Behind the cloud's particles, all with the fluid's velocity. */
+static ooze_result take_part(pour *p, const part *from) {
+  const float *v = moving(p->fluid);
+  oz_cloud *c = p->out;
+  OZ_TRY_OK(make_room(p, from->count, v != NULL));
+  for (uint32_t i = 0; i < from->count; i++) {
+    memcpy(c->x[c->count], from->x[i], sizeof from->x[i]);
+    if (v) memcpy(c->v[c->count], v, sizeof *c->v);
+    widen(&p->own, from->x[i]);
+    c->count++;
+  }
+  p->fill->total += from->count;
+  *p->cut += from->cut;
+  return OOZE_OK;
+}
+
+/* Runs job->fill_row for every row. */
+static ooze_result walk(rows_job *job, uint64_t *out_inside) {
+  pour *p = job->pour;
+  const oz_fill_host *host = &p->fill->host;
+  ooze_result result = OOZE_OK;
+  uint64_t inside = 0;
+  job->each = (job->rows + PARTS - 1) / PARTS;
+  const uint64_t parts = job->each ? (job->rows + job->each - 1) / job->each : 0;
+  job->parts = calloc((size_t)parts + 1, sizeof *job->parts);
+  if (!job->parts) return no_memory(p);
+  for (group g = {job, 0}; g.first < parts && result == OOZE_OK; g.first += GROUP) {
+    const uint64_t end = g.first + GROUP < parts ? g.first + GROUP : parts;
+    oz_loop_run(&p->fill->loop, (uint32_t)(end - g.first), fill_group, &g);
+    for (uint64_t i = g.first; i < end; i++) {
+      part *done = &job->parts[i];
+      if (done->failed) result = no_memory(p);
+      if (result == OOZE_OK) result = take_part(p, done);
+      inside += done->inside;
+      free(done->x);
+      done->x = NULL;
+    }
+    if (result == OOZE_OK && host->stop && host->stop(host->user, p->fill->total))
+      result = oz_fail(p->why, OOZE_CANCELLED, "stopped while fluid %s was filled", p->fluid->name);
+  }
+  free(job->parts);
+  job->parts = NULL;
+  if (out_inside) *out_inside = inside;
+  return result;
+}
+
 static ooze_result walk_lattice(pour *p, const lattice *l, const ooze_pose *pose, uint64_t seed,
                                 uint64_t *out_count) {
-  const oz_shape *s = &p->fluid->shape;
-  const double d = p->fill->d;
-  ooze_result result = OOZE_OK;
-  *out_count = 0;
-  for (uint32_t i = 0; i < l->n[0]; i++)
-    for (uint32_t j = 0; j < l->n[1]; j++)
-      for (uint32_t k = 0; k < l->n[2] && result == OOZE_OK; k++) {
-        double x[3] = {l->origin[0] + i * d, l->origin[1] + j * d, l->origin[2] + k * d};
-        if (!in_shape(s, l, (size_t)j * l->n[2] + k, x)) continue;
-        ++*out_count;
-        if (pose)
-          result = put_jittered(p, pose, x, seed, ((uint64_t)i * l->n[1] + j) * l->n[2] + k);
-      }
-  return result;
+  rows_job job = {.pour = p, .pose = pose, .seed = seed, .lattice = l};
+  job.rows = (uint64_t)l->n[0] * l->n[1];
+  job.fill_row = fill_lattice_row;
+  return walk(&job, out_count);
 }
 
-/* `each`: particles for a metre of row. */
-static ooze_result walk_rows(pour *p, const oz_row_frame *f, double each, const ooze_pose *pose,
-                             uint64_t seed) {
-  double span[OZ_SPANS][2], owed = 0.5;
-  const double d = p->fill->d;
-  uint64_t index = 0;
-  ooze_result result = OOZE_OK;
-  for (uint32_t j = 0; j < f->n[0]; j++)
-    for (uint32_t k = 0; k < f->n[1] && result == OOZE_OK; k++) {
-      uint32_t spans, s = 0;
-      const double length = oz_row_spans(f, j, k, d / 16.0, span, &spans);
-      if (!(length > 0.0)) continue;
-      owed += each * length;
-      const double room = fmax(floor(length / (CLOSEST * d)), 1.0);
-      const uint32_t count = (uint32_t)fmin(floor(owed), room);
-      owed -= count;
-      double from = 0.0; /* length of the spans before this one */
-      for (uint32_t i = 0; i < count && result == OOZE_OK; i++, index++) {
-        const double at = (i + 0.5) * length / count;
-        while (s + 1 < spans && at > from + span[s][1] - span[s][0]) {
-          from += span[s][1] - span[s][0];
-          s++;
-        }
-        double x[3] = {span[s][0] + at - from, f->low[1] + (j + 0.5) * f->pitch[0],
-                       f->low[2] + (k + 0.5) * f->pitch[1]};
-        result = put_jittered(p, pose, x, seed, index);
-      }
-    }
-  return result;
+/* Particles of each row: as many as the volume swept so far asks for. `each`: for a metre of row.
+ */
+static void share_out(rows_job *job, double each) {
+  const double closest = CLOSEST * job->pour->fill->d;
+  double owed = 0.5;
+  uint64_t first = 0;
+  for (uint64_t row = 0; row < job->rows; row++) {
+    const double length = job->length[row];
+    job->first[row] = first;
+    job->count[row] = 0;
+    if (!(length > 0.0)) continue;
+    owed += each * length;
+    const double room = fmax(floor(length / closest), 1.0);
+    job->count[row] = (uint32_t)fmin(floor(owed), room);
+    owed -= job->count[row];
+    first += job->count[row];
+  }
 }
 
 static ooze_result fill_rows(pour *p, const double low[3], const double high[3], double volume,
                              const ooze_pose *pose, uint64_t seed) {
   const double d = p->fill->d;
-  double span[OZ_SPANS][2], length = 0.0;
-  uint32_t n[2] = {1, 1}, spans;
+  double length = 0.0;
+  uint32_t n[2] = {1, 1};
   oz_row_frame f;
   /* as many rows as leave particles of a row nearest to a separation apart */
   double best = 1e300;
@@ -335,12 +379,25 @@ static ooze_result fill_rows(pour *p, const double low[3], const double high[3],
     n[0] = (uint32_t)y, n[1] = (uint32_t)z;
   }
   oz_row_frame_of(&f, &p->fluid->shape, low, high, n);
-  ooze_result result = oz_row_frame_open(&f) ? OOZE_OK : no_memory(p);
-  for (uint32_t j = 0; j < n[0] && result == OOZE_OK; j++)
-    for (uint32_t k = 0; k < n[1]; k++) length += oz_row_spans(&f, j, k, d / 16.0, span, &spans);
-  if (result == OOZE_OK && length > 0.0)
-    result = walk_rows(p, &f, volume / (d * d * d) / length, pose, seed);
+  rows_job job = {.pour = p, .pose = pose, .seed = seed, .frame = &f};
+  job.rows = (uint64_t)n[0] * n[1];
+  job.length = malloc((size_t)job.rows * sizeof *job.length);
+  job.count = malloc((size_t)job.rows * sizeof *job.count);
+  job.first = malloc((size_t)job.rows * sizeof *job.first);
+  ooze_result result =
+      job.length && job.count && job.first && oz_row_frame_open(&f) ? OOZE_OK : no_memory(p);
+  job.fill_row = measure_row;
+  if (result == OOZE_OK) result = walk(&job, NULL);
+  for (uint64_t row = 0; row < job.rows && result == OOZE_OK; row++) length += job.length[row];
+  if (result == OOZE_OK && length > 0.0) {
+    share_out(&job, volume / (d * d * d) / length);
+    job.fill_row = fill_span_row;
+    result = walk(&job, NULL);
+  }
   oz_row_frame_close(&f);
+  free(job.length);
+  free(job.count);
+  free(job.first);
   return result;
 }
 
@@ -356,7 +413,7 @@ static ooze_result fill_shape(pour *p, const ooze_pose *pose, uint64_t copy) {
   const uint64_t seed = oz_mix(p->fluid->seed, copy);
   double volume = 0.0;
   if (result == OOZE_OK && !p->fluid->lattice_only) {
-    volume = oz_shape_volume(s, d) / (d * d * d);
+    volume = oz_shape_volume(s, d, &p->fill->loop) / (d * d * d);
     if (volume < 0.0) result = no_memory(p);
   }
   uint64_t inside = 0;
@@ -403,15 +460,15 @@ static ooze_result fill_points(pour *p, const ooze_pose *pose) {
 }
 
 /* For those that come after. 0 when memory is out. */
-static int remember(oz_fill *fill, const batch *bounds, const void *x, uint32_t count) {
+static int remember(oz_fill *fill, const oz_batch *bounds, const void *x, uint32_t count) {
   if (fill->batch_count == fill->batch_room) {
     size_t room = fill->batch_room ? 2 * fill->batch_room : 16;
-    batch *grown = realloc(fill->batches, room * sizeof *grown);
+    oz_batch *grown = realloc(fill->batches, room * sizeof *grown);
     if (!grown) return 0;
     fill->batches = grown;
     fill->batch_room = room;
   }
-  batch *b = &fill->batches[fill->batch_count];
+  oz_batch *b = &fill->batches[fill->batch_count];
   *b = *bounds;
   b->count = count;
   b->x = malloc(((size_t)count + 1) * sizeof *b->x);
@@ -423,7 +480,7 @@ static int remember(oz_fill *fill, const batch *bounds, const void *x, uint32_t 
 
 ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t count,
                             ooze_message *why) {
-  batch b;
+  oz_batch b;
   memset(&b, 0, sizeof b);
   if (!count) return OOZE_OK;
   if (count >= UINT32_MAX / 2)
@@ -487,11 +544,11 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
         int known = oz_shape_bounds(&fluid->shape, low, high);
         for (int a = 0; a < 3; a++) box_low[a] = -1e300, box_high[a] = 1e300;
         if (known) world_bounds(&pose, low, high, 2.0 * fill->d, box_low, box_high);
-        if (!grid_build(&p.near, fill, box_low, box_high)) result = no_memory(&p);
+        if (!oz_near_build(&p.near, fill, box_low, box_high)) result = no_memory(&p);
         if (result == OOZE_OK)
           result = fluid->shape.kind == OZ_SHAPE_POINTS ? fill_points(&p, &pose)
                                                         : fill_shape(&p, &pose, copy);
-        grid_release(&p.near);
+        oz_near_release(&p.near);
         memset(&p.near, 0, sizeof p.near);
         if (result != OOZE_OK || out->count == before) continue;
         if (!remember(fill, &p.own, out->x + before, out->count - before)) result = no_memory(&p);
@@ -538,7 +595,7 @@ ooze_result ooze_fill_mesh(const ooze_fill_desc *desc, const ooze_mesh *mesh, fl
   fluid.seed = desc->seed;
   fluid.count[0] = fluid.count[1] = fluid.count[2] = 1;
   ooze_pose_default(&fluid.pose);
-  oz_fill *fill = oz_fill_create((double)desc->separation, desc->max_particles);
+  oz_fill *fill = oz_fill_create((double)desc->separation, desc->max_particles, NULL);
   ooze_result result = fill ? oz_fill_reserve(fill, desc->occupied, desc->occupied_count, why)
                             : oz_fail(why, OOZE_ERROR_MEMORY, "out of memory to fill a mesh");
   if (result == OOZE_OK) result = oz_fill_fluid(fill, &fluid, NULL, NULL, &cloud, &cut, why);
@@ -553,20 +610,20 @@ ooze_result ooze_fill_mesh(const ooze_fill_desc *desc, const ooze_mesh *mesh, fl
 ooze_result ooze_fill_apart(const ooze_fill_desc *desc, const float *points, uint32_t count,
                             uint8_t *out_keep, ooze_message *why) {
   const double all[2][3] = {{-1e300, -1e300, -1e300}, {1e300, 1e300, 1e300}};
-  grid near;
+  oz_near near;
   if ((count && !points) || !out_keep)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_fill_apart: a pointer is NULL");
   OZ_TRY_OK(fill_check(desc, why));
-  oz_fill *fill = oz_fill_create((double)desc->separation, desc->max_particles);
+  oz_fill *fill = oz_fill_create((double)desc->separation, desc->max_particles, NULL);
   memset(&near, 0, sizeof near);
   int made = fill && oz_fill_reserve(fill, desc->occupied, desc->occupied_count, why) == OOZE_OK &&
-             grid_build(&near, fill, all[0], all[1]);
+             oz_near_build(&near, fill, all[0], all[1]);
   for (uint32_t i = 0; i < count && made; i++) {
     double x[3];
     for (int k = 0; k < 3; k++) x[k] = (double)points[3 * (size_t)i + k];
-    out_keep[i] = isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]) && !taken(&near, x);
+    out_keep[i] = isfinite(x[0]) && isfinite(x[1]) && isfinite(x[2]) && !oz_near_taken(&near, x);
   }
-  grid_release(&near);
+  oz_near_release(&near);
   oz_fill_destroy(fill);
   return made ? OOZE_OK
               : oz_fail(why, OOZE_ERROR_MEMORY, "out of memory for %u particles that are there",

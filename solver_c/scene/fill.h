@@ -2,6 +2,7 @@
 #ifndef OOZE_IO_FILL_H
 #define OOZE_IO_FILL_H
 
+#include "base/tasks.h"
 #include "geo/geo_internal.h"
 #include "ooze/ooze_surface.h"
 
@@ -73,9 +74,30 @@ typedef struct oz_cloud {
   uint32_t count;
 } oz_cloud;
 
-struct oz_fill;
-typedef struct oz_fill oz_fill; /* remembers the cells that are full already */
-oz_fill *oz_fill_create(double separation, uint64_t max_particles);
+/* Threads to fill with (0: all), and a hook that is asked some times a second, on the calling
+ * thread: non-zero ends with OOZE_CANCELLED. */
+typedef struct oz_fill_host {
+  uint32_t threads;
+  int (*stop)(void *user, uint64_t particles);
+  void *user;
+} oz_fill_host;
+
+typedef struct oz_batch {
+  double low[3], high[3]; /* of its particles */
+  float (*x)[3];
+  uint32_t count;
+} oz_batch;
+
+typedef struct oz_fill { /* remembers the room that is taken already */
+  double d;
+  uint64_t most, total;
+  oz_batch *batches;
+  size_t batch_count, batch_room;
+  oz_fill_host host;
+  oz_loop loop;
+} oz_fill;
+/* host may be NULL */
+oz_fill *oz_fill_create(double separation, uint64_t max_particles, const oz_fill_host *host);
 void oz_fill_destroy(oz_fill *fill);
 /* Particles of one fluid that overlap none of those before. inside_solid may be NULL. `cut` counts
  * those left out. */
@@ -88,6 +110,19 @@ ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t coun
                             ooze_message *why);
 void oz_cloud_release(oz_cloud *cloud);
 uint64_t oz_mix(uint64_t a, uint64_t b); /* a well-mixed 64-bit number */
+
+/* ---- Particles that are there already (fill_near.c) --------------------------------------- */
+
+typedef struct oz_near { /* hashed by cells of one separation */
+  double cell;
+  uint32_t mask, count;
+  uint32_t *head, *next;
+  float (*x)[3];
+} oz_near;
+/* Those within the bounds. 0: no memory */
+int oz_near_build(oz_near *g, const oz_fill *f, const double low[3], const double high[3]);
+void oz_near_release(oz_near *g);
+int oz_near_taken(const oz_near *g, const double x[3]);
 
 /* ---- Inside of a mesh (fill_inside.c) ---------------------------------------------------- */
 
@@ -130,8 +165,8 @@ void oz_row_frame_close(oz_row_frame *f);
 /* Length of row (j, k) inside the shape, and its parts; nothing shorter than `least` is found. */
 double oz_row_spans(const oz_row_frame *f, uint32_t j, uint32_t k, double least, double span[][2],
                     uint32_t *out_count);
-/* m^3, by rows no further apart than d; below 0: no memory. */
-double oz_shape_volume(const oz_shape *shape, double d);
+/* m^3, by rows no further apart than d; below 0: no memory. The loop makes no difference to it. */
+double oz_shape_volume(const oz_shape *shape, double d, const oz_loop *loop);
 
 /* ---- Poses (pose.c) ---------------------------------------------------------------------- */
 

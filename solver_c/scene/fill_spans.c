@@ -85,23 +85,41 @@ double oz_row_spans(const oz_row_frame *f, uint32_t j, uint32_t k, double least,
   return length;
 }
 
-double oz_shape_volume(const oz_shape *shape, double d) {
-  double low[3], high[3], span[OZ_SPANS][2], sum = 0.0;
+typedef struct volume_job {
+  const oz_row_frame *frame;
+  double least, *length; /* of each row of one j */
+  uint32_t j;
+} volume_job;
+
+static void measure(void *arg, uint32_t begin, uint32_t end) {
+  const volume_job *job = arg;
+  double span[OZ_SPANS][2];
+  uint32_t count;
+  for (uint32_t k = begin; k < end; k++)
+    job->length[k] = oz_row_spans(job->frame, job->j, k, job->least, span, &count);
+}
+
+double oz_shape_volume(const oz_shape *shape, double d, const oz_loop *loop) {
+  double low[3], high[3], sum = 0.0;
   if (!oz_shape_bounds(shape, low, high)) return 0.0;
   if (shape->kind == OZ_SHAPE_BOX)
     return (high[0] - low[0]) * (high[1] - low[1]) * (high[2] - low[2]);
-  uint32_t n[2], count;
+  uint32_t n[2];
   for (int k = 0; k < 2; k++)
     n[k] = (uint32_t)fmax(fmin(ceil((high[k + 1] - low[k + 1]) / d), 1e5), ENOUGH_ROWS);
   oz_row_frame f;
   oz_row_frame_of(&f, shape, low, high, n);
-  if (!oz_row_frame_open(&f)) {
+  volume_job job = {&f, d / 16.0, malloc(n[1] * sizeof(double)), 0};
+  if (!job.length || !oz_row_frame_open(&f)) {
     oz_row_frame_close(&f);
+    free(job.length);
     return -1.0;
   }
-  for (uint32_t j = 0; j < n[0]; j++)
-    for (uint32_t k = 0; k < n[1]; k++)
-      sum += oz_row_spans(&f, j, k, d / 16.0, span, &count) * f.pitch[0] * f.pitch[1];
+  for (; job.j < n[0]; job.j++) {
+    oz_loop_run(loop, n[1], measure, &job);
+    for (uint32_t k = 0; k < n[1]; k++) sum += job.length[k] * f.pitch[0] * f.pitch[1];
+  }
+  free(job.length);
   oz_row_frame_close(&f);
   return sum;
 }

@@ -164,12 +164,12 @@ ooze_result oz_scene_dress_collider(const ooze_scene *s, uint32_t i, ooze_solver
                                     ooze_collider handle, ooze_message *why);
 ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int fluids,
                                  ooze_collider *colliders, ooze_emitter *emitters,
-                                 ooze_message *why);
-/* Every fluid's particles in turn, handed to `take`; at most `most`. */
+                                 const oz_fill_host *host, ooze_message *why);
+/* Every fluid's particles in turn, handed to `take`; at most `most`. host may be NULL. */
 typedef ooze_result (*oz_take_fn)(void *user, uint32_t fluid, const oz_cloud *cloud,
                                   ooze_message *why);
-ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, oz_body_fn body, oz_take_fn take,
-                              void *user, ooze_message *why);
+ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, const oz_fill_host *host,
+                              oz_body_fn body, oz_take_fn take, void *user, ooze_message *why);
 /* The cost of a particle of the scene (cost.c), and how many its max_memory holds. */
 typedef struct oz_cost {
   double bytes;   /* a particle, in the solver */

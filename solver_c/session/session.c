@@ -251,9 +251,20 @@ ooze_result oz_session_solver(oz_session *s) {
   return ooze_collider_loads(s->solver, 0); /* no file tells them */
 }
 
+static int on_fill(void *user, uint64_t particles) {
+  oz_session *s = user;
+  ooze_run_progress p = progress_of(s, 0.0);
+  p.particles = (uint32_t)particles;
+  tell(s, &p);
+  return stop_wanted(s);
+}
+
 ooze_result oz_session_begin(oz_session *s) {
   const double began = oz_seconds();
-  OZ_TRY_OK(oz_scene_fill_solver(s->base, s->solver, 1, s->colliders, s->emitters, s->why));
+  oz_fill_host host = {.stop = on_fill, .user = s};
+  if (s->options.machine) host.threads = s->options.machine->threads;
+  s->stepping = s->base->output.first;
+  OZ_TRY_OK(oz_scene_fill_solver(s->base, s->solver, 1, s->colliders, s->emitters, &host, s->why));
   s->report.fill_seconds += oz_seconds() - began;
   s->frame = s->stepping = s->base->output.first;
   s->sent_is_known = 1;
