@@ -330,6 +330,7 @@ static constexpr oz_backend_table make_table() {
   t.bytes = bytes;
   t.profile = profile;
   t.profile_reset = profile_reset;
+  t.profile_start = profile_start;
   t.lost = lost;
   t.wall_loads = wall_loads;
   t.roll_back = roll_back;

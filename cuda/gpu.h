@@ -460,6 +460,7 @@ int lanes_for(const gpu *g);                     /* threads a particle in gather
 
 void profile(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls);
 void profile_reset(oz_backend *b);
+void profile_start(oz_backend *b);
 
 /* ---- arrays.cu ---- */
 

@@ -1,4 +1,4 @@
-/* Times of stages and of the other parts of a substep (OOZE_PROFILE=1). */
+/* Times of stages and of the other parts of a substep (ooze_profile_start, OOZE_PROFILE=1). */
 #include "cuda/gpu.h"
 
 namespace OZ_NAMESPACE {
@@ -27,6 +27,11 @@ void profile(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls) {
   const uint32_t k = (uint32_t)stage;
   *seconds = k < TIMER_COUNT ? g->profile.seconds[k] : 0.0;
   *calls = k < TIMER_COUNT ? g->profile.calls[k] : 0;
+}
+void profile_start(oz_backend *b) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  if (flush(g, nullptr) >= 0) g->profile.on = 1;
 }
 void profile_reset(oz_backend *b) {
   gpu *g = GPU(b);

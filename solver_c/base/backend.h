@@ -170,6 +170,8 @@ typedef struct oz_backend_table {
   /* stage OZ_STAGE_COUNT + k: sort, lists, ... */
   void (*profile)(oz_backend *b, oz_stage stage, double *seconds, uint64_t *calls);
   void (*profile_reset)(oz_backend *b);
+  /* Times stages from now on, at the cost of their overlap; NULL: they always are timed. */
+  void (*profile_start)(oz_backend *b);
   /* For backends with memory apart from the host's; NULL otherwise. lost: number of particles
    * further out than `limit` (m, an axis) or, with `kill`, in a kill volume. wall_loads: after a
    * substep without `out`, at the end with it: 6 numbers a collider, impulse (kg m/s) and its

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/seconds.h"
+#include "bench_run.h"
 #include "cli.h"
 #include "json.h"
 #include "options.h"
@@ -313,8 +314,35 @@ static int list_scenes(int as_json) {
   return CLI_DONE;
 }
 
+/* A scene file in place of the scenes here: all that `ooze run` does, by part. */
+static int time_scene(const settings *given, cli_bench_run *run) {
+#ifdef OOZE_HAVE_SCENE
+  ooze_solver_desc machine;
+  ooze_solver_desc_default(&machine);
+  machine.backend = given->machine.backend;
+  machine.threads = given->machine.threads;
+  machine.device = given->machine.device;
+  machine.tasks = given->machine.tasks;
+  machine.isa = given->machine.isa;
+  run->machine = &machine;
+  if (given->frames != UINT32_MAX) run->frames = given->frames;
+  if (!run->folder) {
+    cli_error("bench: --scene needs --output DIR for the files of the run");
+    return CLI_USAGE;
+  }
+  return cli_bench_scene(run);
+#else
+  (void)given, (void)run;
+  cli_error("bench: this build has no scene files (Jansson)");
+  return CLI_USAGE;
+#endif
+}
+
 int cli_bench(int argc, char **argv) {
   enum { MOST = 16 };
+  cli_bench_run run;
+  cli_list sets = {{NULL}, 0};
+  memset(&run, 0, sizeof run);
   int list = 0, as_json = 0, scalar = 0, failed = CLI_DONE;
   const uint32_t unset = UINT32_MAX;
   settings given;
@@ -351,6 +379,13 @@ int cli_bench(int argc, char **argv) {
        1000},
       {"position-iterations", 0, CLI_COUNT, &given.position, "N", "in place of the scene's own", 0,
        1000},
+      {"scene", 0, CLI_TEXT, &run.scene, "FILE",
+       "time all that `ooze run` does with a scene file, by part: filling, simulation, copies, "
+       "files",
+       0, 0},
+      {"wedge", 0, CLI_TEXT, &run.wedge, "NAME", "variation of that scene file", 0, 0},
+      {"set", 0, CLI_LIST, &sets, "PATH=VALUE", "a value of that scene file", 0, 0},
+      {"output", 'o', CLI_TEXT, &run.folder, "DIR", "where that run writes", 0, 0},
       {"json", 0, CLI_FLAG, &as_json, NULL,
        "print one JSON object: the scene's, or {\"scenes\": [...]} for several", 0, 0},
   };
@@ -361,13 +396,20 @@ int cli_bench(int argc, char **argv) {
                              "a hash of the final state. Without a name, all but the largest run. "
                              "A step's time is wall time inside the "
                              "library; "
-                             "nothing is written.",
+                             "nothing is written, but with --scene.",
                              options, sizeof options / sizeof options[0],
                              "A speed claim carries its command, machine and commit; see "
                              "docs/dev/bench.md and tests/bench/results.\n"};
   int code = cli_parse(&syntax, argc, argv, names, MOST, &count);
   if (code != CLI_PARSED) return code;
   if (list) return list_scenes(as_json);
+  if (run.scene) {
+    run.sets = sets.item;
+    run.set_count = sets.count;
+    run.as_json = as_json;
+    if (device != unset) given.machine.device = (int32_t)device;
+    return time_scene(&given, &run);
+  }
   if (scalar && given.walls == WALLS_BOTH) {
     cli_error(
         "bench: --scalar and --walls both are two comparisons at once; one of them would fit");

@@ -192,6 +192,11 @@ static void print_json(const ooze_run_report *r, const show *w, const char *fold
   cli_json_text(&j, "checkpoint", r->checkpoint[0] ? r->checkpoint : NULL);
   cli_json_text(&j, "folder", folder);
   cli_json_bool(&j, "stopped", stopped);
+  cli_json_number(&j, "fill_seconds", r->fill_seconds);
+  cli_json_number(&j, "step_seconds", r->step_seconds);
+  cli_json_number(&j, "wait_seconds", r->wait_seconds);
+  cli_json_number(&j, "write_seconds", r->write_seconds);
+  cli_json_number(&j, "checkpoint_seconds", r->checkpoint_seconds);
   cli_json_object_end(&j);
   putchar('\n');
 }

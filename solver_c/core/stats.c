@@ -156,3 +156,7 @@ ooze_result ooze_profile_get(const ooze_solver *s, uint32_t index, ooze_stage_ti
 void ooze_profile_reset(ooze_solver *s) {
   if (s) s->backend->table->profile_reset(s->backend);
 }
+
+void ooze_profile_start(ooze_solver *s) {
+  if (s && s->backend->table->profile_start) s->backend->table->profile_start(s->backend);
+}

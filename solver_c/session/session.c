@@ -248,6 +248,7 @@ ooze_result oz_session_solver(oz_session *s) {
   OZ_TRY_OK(oz_state_copy(scene, &s->want, s->why));
   OZ_TRY_OK(oz_state_copy(scene, &s->next, s->why));
   OZ_TRY_OK(ooze_solver_create(&desc, &s->solver, s->why));
+  if (s->options.stage) ooze_profile_start(s->solver);
   return ooze_collider_loads(s->solver, 0); /* no file tells them */
 }
 

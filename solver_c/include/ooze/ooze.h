@@ -650,6 +650,9 @@ typedef struct ooze_stage_time {
 OOZE_API uint32_t ooze_profile_count(const ooze_solver *s);
 OOZE_API ooze_result ooze_profile_get(const ooze_solver *s, uint32_t index, ooze_stage_time *out);
 OOZE_API void ooze_profile_reset(ooze_solver *s);
+/* On a GPU stages are timed from here on, each alone: a step takes longer then. The CPU always
+ * times them. */
+OOZE_API void ooze_profile_start(ooze_solver *s);
 
 /* ---- Checkpoints ------------------------------------------------------------------------- */
 
