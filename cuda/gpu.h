@@ -54,6 +54,7 @@ struct device_info {
   uint32_t threads;         /* one wave of gathers, in threads */
 
   /* particle counts, from the number of multiprocessors (device.cu: scale_limits) */
+  uint32_t few;          /* largest scene with 16 threads a particle */
   uint32_t deferred_max; /* largest scene with deferred checks */
   uint32_t team8_max;    /* searches with 8 threads a particle, */
   uint32_t team4_max;    /* with 4; more: with 1 */

@@ -17,10 +17,12 @@ int lanes_for(const gpu *g) {
   if (g->lanes_override && (uint64_t)g->count * (uint64_t)g->lanes_override / BLOCK <
                                g->sums.partial.bytes / (sizeof(double) * MAX_SUMS))
     return g->lanes_override;
-  /* as many as one wave holds. Two need more registers: 70% of a wave (74 thousand particles on the
+  /* 16 for fewest particles, whose few blocks wait for memory; else 4 at most: kernels with more
+   * threads a particle store gradients, and neither fuse nor overlap. Of these as many as one wave
+   * holds. Two need more registers: 70% of a wave (74 thousand particles on the
    * H200); beyond that one thread in a balanced wave is faster */
   const uint32_t wave = g->device.threads, wave_of_two = g->device.threads / 10 * 7;
-  int lanes = 16;
+  int lanes = g->count <= g->device.few ? 16 : COMPUTED_GRADIENT_LANES;
   while (lanes > 1 && (uint64_t)g->count * (uint64_t)lanes > (lanes == 2 ? wave_of_two : wave))
     lanes /= 2;
   return lanes;

@@ -42,6 +42,7 @@ ooze_result ooze_solver_create(const ooze_solver_desc *desc, ooze_solver **out, 
   s->message = &s->message_store;
   s->separation = in.particle_separation;
   s->max_particles = in.max_particles;
+  s->threads = in.threads;
   ooze_params_default(&s->params);
   oz_colliders_init(&s->colliders, &s->memory);
   oz_emitters_init(&s->emitters, &s->memory, s->separation);

@@ -3,6 +3,7 @@
  * Taking one copies the particles in public order within the backend's memory and writes everything
  * else, which is little, into a block. Reading touches neither the solver nor its backend's arrays.
  * A backend that has no memory for a copy is read at once, field by field. */
+#include "base/tasks.h"
 #include "core/attributes.h"
 #include "core/checkpoint.h"
 #include "core/links.h"
@@ -16,6 +17,7 @@ struct ooze_capture {
   size_t fallback_bytes[OZ_FIELD_COUNT];
   uint64_t fallback_fields; /* bits of oz_field: valid ones */
   int has_fallback, taken;
+  oz_loop loop;
 
   oz_header header;
   float volume, stress_scale;
@@ -35,6 +37,7 @@ ooze_result ooze_capture_create(ooze_solver *s, ooze_capture **out) {
   *out = oz_alloc(&s->memory, sizeof **out);
   if (!*out) return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory for a capture");
   (*out)->solver = s;
+  oz_loop_open(&(*out)->loop, &s->memory.hooks, s->threads);
   return OOZE_OK;
 }
 
@@ -46,6 +49,7 @@ void ooze_capture_destroy(ooze_capture *c) {
   oz_free(m, c->materials);
   oz_free(m, c->head);
   oz_free(m, c->links);
+  oz_loop_close(&c->loop);
   oz_free(m, c);
 }
 
@@ -172,17 +176,25 @@ ooze_result ooze_capture_array(ooze_capture *c, ooze_attribute attribute, const 
 
 /* Words as they are, or scaled as the attribute's unit wants it. */
 typedef struct reading {
-  const uint32_t *words;
-  uint32_t components;
+  const uint32_t *words; /* NULL: `value` of each particle's material */
+  const uint32_t *material, *value;
+  uint32_t components, materials;
   float scale, less;
   int scaled, traceless;
+  uint32_t first;
+  size_t stride;
+  unsigned char *to;
 } reading;
 
-static void read_rows(const reading *r, uint32_t first, uint32_t count, size_t stride,
-                      unsigned char *to) {
-  const uint32_t *from = r->words + (size_t)first * r->components;
-  for (uint32_t i = 0; i < count; ++i, to += stride, from += r->components) {
-    memcpy(to, from, r->components * sizeof *from);
+static void read_rows(void *arg, uint32_t begin, uint32_t end) {
+  const reading *r = arg;
+  const size_t row = r->components * sizeof(uint32_t);
+  for (uint32_t i = begin; i < end; ++i) {
+    unsigned char *to = r->to + i * r->stride;
+    const size_t rank = (size_t)r->first + i;
+    const uint32_t m = r->words ? 0 : r->material[rank];
+    memcpy(to, r->words ? r->words + rank * r->components : r->value + (m < r->materials ? m : 0),
+           row);
     for (uint32_t k = 0; r->scaled && k < r->components; ++k) {
       float value;
       memcpy(&value, to + 4 * k, 4);
@@ -191,6 +203,22 @@ static void read_rows(const reading *r, uint32_t first, uint32_t count, size_t s
     }
     if (r->traceless) oz_stress_traceless(to);
   }
+}
+
+/* The materials' values of an absent field. */
+static ooze_result read_materials(ooze_capture *c, oz_field field, reading *r, uint32_t count) {
+  const void *material = NULL;
+  OZ_TRY(words_of(c, OZ_FIELD_MATERIAL, &material));
+  uint32_t *value = oz_allocate(c->header.materials, sizeof *value);
+  if (!value) return oz_fail(&c->message, OOZE_ERROR_MEMORY, "capture: out of memory");
+  for (uint32_t m = 0; m < c->header.materials; ++m)
+    value[m] = oz_material_word(c->materials, c->header.materials, m, field);
+  r->material = material;
+  r->materials = c->header.materials;
+  r->value = value;
+  oz_loop_run(&c->loop, count, read_rows, r);
+  oz_release(value);
+  return OOZE_OK;
 }
 
 ooze_result ooze_capture_read(ooze_capture *c, ooze_attribute attribute, uint32_t first,
@@ -205,33 +233,23 @@ ooze_result ooze_capture_read(ooze_capture *c, ooze_attribute attribute, uint32_
                    "capture: particles %u to %llu of %u were asked for, %zu bytes apart",
                    (unsigned)first, (unsigned long long)first + count,
                    (unsigned)c->header.particles, stride);
-  unsigned char *to = out;
   const void *words = NULL;
   const oz_field field = oz_attribute_field(attribute);
   OZ_TRY(words_of(c, field, &words));
-  reading r = {words, (uint32_t)(row / 4), 1, 0, 0, 0};
+  reading r = {.words = words, .components = (uint32_t)(row / 4), .scale = 1};
+  r.first = first;
+  r.stride = stride;
+  r.to = out;
   if (attribute == OOZE_MASS) r.scale = c->volume, r.scaled = 1;
   if (attribute == OOZE_COMPRESSION) r.less = 1, r.scaled = 1;
   if (attribute == OOZE_STRESS)
     r.scale = c->stress_scale, r.scaled = 1, r.traceless = c->split_compliance != 0;
-  if (words) {
-    read_rows(&r, first, count, stride, to);
-    return OOZE_OK;
-  }
-  /* absent: the material's value, or 0 */
-  const int of_material = oz_field_shapes[field].fallback == OZ_FALLBACK_MATTER;
-  if (of_material) OZ_TRY(words_of(c, OZ_FIELD_MATERIAL, &words));
-  const uint32_t *material = words;
-  for (uint32_t i = 0; i < count; ++i, to += stride) {
-    const uint32_t word =
-        material ? oz_material_word(c->materials, c->header.materials, material[first + i], field)
-                 : 0;
-    r.words = &word;
-    if (of_material)
-      read_rows(&r, 0, 1, stride, to);
-    else
-      memset(to, 0, row);
-  }
+  if (words)
+    oz_loop_run(&c->loop, count, read_rows, &r);
+  else if (count && oz_field_shapes[field].fallback == OZ_FALLBACK_MATTER)
+    return read_materials(c, field, &r, count);
+  else
+    for (uint32_t i = 0; i < count; ++i) memset(r.to + i * stride, 0, row);
   return OOZE_OK;
 }
 

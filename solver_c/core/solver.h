@@ -83,8 +83,8 @@ struct ooze_solver {
   uint32_t backend_kind; /* OOZE_BACKEND_CPU, ... */
   uint32_t isa;          /* OOZE_ISA_*, of the CPU; else AUTO */
   float separation;
-  uint32_t max_particles;
-  float volume; /* m^3 of one particle: mass = density * volume */
+  uint32_t max_particles, threads; /* threads 0: all */
+  float volume;                    /* m^3 of one particle: mass = density * volume */
   ooze_params params;
   ooze_material *materials;
   size_t materials_capacity;

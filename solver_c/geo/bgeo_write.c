@@ -48,21 +48,21 @@ static double default_of(const char *name) {
   return strcmp(name, "id") == 0 ? -1.0 : strcmp(name, "pscale") == 0 ? 1.0 : 0.0;
 }
 
-static void write_attribute(geo_emit *e, const oz_attribute *a, uint64_t count) {
+static void write_attribute(geo_emit *e, const oz_attribute *a, uint64_t count,
+                            const oz_loop *loop) {
   oz_attribute stored = *a;
   void *narrow = NULL;
   if (a->type == OOZE_UINT64) {
     stored.type = OOZE_INT64;
     uint64_t n = count * a->components;
-    if (oz_fits_int32(a, count)) { /* as Houdini's own ids are */
-      const uint64_t *wide = a->data;
+    if (oz_or_words(a->data, n, loop) <= INT32_MAX) { /* as Houdini's own ids are */
       int32_t *ids = malloc(n ? (size_t)n * 4 : 1);
       if (!ids) {
         if (e->out->result == OOZE_OK)
           e->out->result = oz_fail(e->out->why, OOZE_ERROR_MEMORY, "out of memory");
         return;
       }
-      for (uint64_t i = 0; i < n; i++) ids[i] = (int32_t)wide[i];
+      oz_narrow_words(a->data, n, ids, loop);
       stored.type = OOZE_INT32;
       stored.data = narrow = ids;
     }
@@ -122,7 +122,7 @@ static void write_attribute(geo_emit *e, const oz_attribute *a, uint64_t count) 
   free(narrow);
 }
 
-static void write_details(geo_emit *e, const ooze_points *points) {
+static void write_details(geo_emit *e, const ooze_points *points, const oz_loop *loop) {
   if (points->detail_count == 0) return;
   pair_open(e, "globalattributes");
   for (uint32_t i = 0; i < points->detail_count; i++) {
@@ -132,16 +132,17 @@ static void write_details(geo_emit *e, const ooze_points *points) {
                       1,
                       OOZE_MEANING_NUMBER,
                       true};
-    write_attribute(e, &a, 1);
+    write_attribute(e, &a, 1, loop);
   }
   geo_emit_close(e, ']');
 }
 
 static void write_info(geo_emit *e, const ooze_points *points, const ooze_mesh *mesh,
-                       const char *software) {
+                       const double bounds[6], const char *software) {
   static const double nowhere[6] = {1.7014117e38,  1.7014117e38,  1.7014117e38,
                                     -1.7014117e38, -1.7014117e38, -1.7014117e38};
-  double box[6], time;
+  const double *box = points->count ? bounds : nowhere; /* as Houdini has it for nothing */
+  double time;
   char text[900];
   geo_emit_string(e, "info");
   geo_emit_open(e, '{');
@@ -152,8 +153,6 @@ static void write_info(geo_emit *e, const ooze_points *points, const ooze_mesh *
     geo_emit_real(e, time);
   }
   map_key(e, "bounds");
-  /* as Houdini has it for nothing */
-  if (ooze_points_bounds(points, box) != OOZE_OK) memcpy(box, nowhere, sizeof box);
   geo_emit_open(e, '[');
   for (int k = 0; k < 3; k++) {
     geo_emit_real(e, box[k]);
@@ -187,7 +186,8 @@ static void write_numbers(geo_emit *e, const uint32_t *data, uint64_t count) {
 }
 
 static void write_file(geo_emit *e, const ooze_points *points, const ooze_mesh *mesh,
-                       const uint32_t *vertices, const char *software) {
+                       const uint32_t *vertices, const double bounds[6], const char *software,
+                       const oz_loop *loop) {
   uint64_t triangles = mesh ? mesh->triangle_count : 0;
   geo_emit_open(e, '[');
   pair_string(e, "fileversion", file_version);
@@ -196,7 +196,7 @@ static void write_file(geo_emit *e, const ooze_points *points, const ooze_mesh *
   pair_int(e, "pointcount", (int64_t)points->count);
   pair_int(e, "vertexcount", (int64_t)(triangles * 3));
   pair_int(e, "primitivecount", (int64_t)triangles);
-  write_info(e, points, mesh, software);
+  write_info(e, points, mesh, bounds, software);
   pair_open(e, "topology");
   pair_open(e, "pointref");
   geo_emit_string(e, "indices");
@@ -206,12 +206,12 @@ static void write_file(geo_emit *e, const ooze_points *points, const ooze_mesh *
   pair_open(e, "attributes");
   pair_open(e, "pointattributes");
   const oz_attribute *position = oz_points_find(points, "P", 1);
-  write_attribute(e, position, points->count); /* first, as in every Houdini file */
+  write_attribute(e, position, points->count, loop); /* first, as in every Houdini file */
   for (uint32_t i = 0; i < points->attribute_count; i++)
     if (&points->attributes[i] != position)
-      write_attribute(e, &points->attributes[i], points->count);
+      write_attribute(e, &points->attributes[i], points->count, loop);
   geo_emit_close(e, ']');
-  write_details(e, points);
+  write_details(e, points, loop);
   geo_emit_close(e, ']');
   pair_open(e, "primitives");
   if (triangles) {
@@ -234,14 +234,16 @@ static void write_file(geo_emit *e, const ooze_points *points, const ooze_mesh *
 
 /* Points that no Houdini file can hold are refused before there is a file. */
 static ooze_result check(const char *path, oz_format format, const ooze_points *points,
-                         ooze_message *why) {
+                         double bounds[6], const oz_loop *loop, ooze_message *why) {
   const oz_attribute *p = oz_points_find(points, "P", 1);
   if (!p || p->type != OOZE_FLOAT32 || p->components != 3)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: points to be written need P of 3 floats", path);
-  OZ_TRY_OK(oz_check_finite(path, "P", p->data, points->count, 3, why));
+  if (!oz_finite_box(p->data, points->count, bounds, loop))
+    OZ_TRY_OK(oz_check_finite(path, "P", p->data, points->count, 3, why)); /* tells which */
   for (uint32_t i = 0; i < points->attribute_count; i++) {
     const oz_attribute *a = &points->attributes[i];
-    if (a->type == OOZE_UINT64 && !oz_fits_int64(a, points->count))
+    if (a->type == OOZE_UINT64 &&
+        oz_or_words(a->data, points->count * a->components, loop) > INT64_MAX)
       return oz_fail(why, OOZE_ERROR_ARGUMENT,
                      "%s: attribute '%s' has a value above 2^63 - 1, which Houdini cannot hold",
                      path, a->name);
@@ -261,10 +263,11 @@ static ooze_result check(const char *path, oz_format format, const ooze_points *
   return OOZE_OK;
 }
 
-ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *points,
-                         const ooze_mesh *mesh, const ooze_write_options *options,
-                         ooze_message *why) {
-  OZ_TRY_OK(check(path, format, points, why));
+static ooze_result write_with(const char *path, oz_format format, const ooze_points *points,
+                              const ooze_mesh *mesh, const ooze_write_options *options,
+                              const oz_loop *loop, ooze_message *why) {
+  double bounds[6];
+  OZ_TRY_OK(check(path, format, points, bounds, loop, why));
   uint32_t *vertices = NULL;
   if (mesh) { /* Houdini's polygons run clockwise seen from outside */
     if (mesh->triangle_count > INT32_MAX / 3)
@@ -280,12 +283,23 @@ ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *
   oz_out out;
   ooze_result result = oz_out_open(&out, path, why);
   if (result == OOZE_OK) {
-    if (format == OZ_BGEO_SC) out.result = oz_scf_start(&out, options);
+    if (format == OZ_BGEO_SC) out.result = oz_scf_start(&out, options, loop);
     geo_emit e = {.out = &out, .binary = format != OZ_GEO, .first = true};
     if (e.binary) oz_out_put(&out, "\x7fNSJb", 5);
-    write_file(&e, points, mesh, vertices, options->software);
+    write_file(&e, points, mesh, vertices, bounds, options->software, loop);
     result = oz_out_close(&out, options->sync);
   }
   free(vertices);
+  return result;
+}
+
+ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *points,
+                         const ooze_mesh *mesh, const ooze_write_options *options,
+                         ooze_message *why) {
+  enum { FEW = 20000 }; /* points that are written before threads have started */
+  oz_loop loop;
+  oz_loop_open(&loop, NULL, points->count < FEW ? 1 : options->threads);
+  ooze_result result = write_with(path, format, points, mesh, options, &loop, why);
+  oz_loop_close(&loop);
   return result;
 }

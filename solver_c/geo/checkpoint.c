@@ -59,33 +59,74 @@ static bool room(packed *p, size_t more) {
   return true;
 }
 
-static ooze_result pack_all(const char *path, const uint8_t *memory, size_t bytes, packed *out,
-                            uint64_t *out_chunks, uint64_t *out_hash, ooze_message *why) {
-  XXH3_state_t hashes;
-  XXH3_64bits_reset(&hashes);
+/* Chunks that are packed side by side: 128 MiB. */
+enum { BATCH = 32 };
+typedef struct batch {
+  const uint8_t *memory;
+  size_t bytes, bound; /* room for a packed chunk with its header */
+  uint8_t *packed;
+  size_t sizes[BATCH]; /* with the header; 0: no memory */
+} batch;
+
+static void pack_chunks(void *arg, uint32_t begin, uint32_t end) {
+  batch *b = arg;
   ZSTD_CCtx *context = ZSTD_createCCtx();
-  ooze_result result = context ? OOZE_OK : OOZE_ERROR_MEMORY;
-  *out_chunks = 0;
-  for (size_t at = 0; at < bytes && result == OOZE_OK; at += CHUNK, ++*out_chunks) {
-    size_t raw = bytes - at < CHUNK ? bytes - at : CHUNK, bound = ZSTD_compressBound(raw);
-    if (!room(out, CHUNK_HEADER + bound)) {
-      result = OOZE_ERROR_MEMORY;
-      break;
-    }
-    uint8_t *to = out->at + out->used + CHUNK_HEADER;
-    size_t size = ZSTD_compressCCtx(context, to, bound, memory + at, raw, LEVEL);
+  for (uint32_t i = begin; i < end; i++) {
+    const size_t at = (size_t)i * CHUNK, raw = b->bytes - at < CHUNK ? b->bytes - at : CHUNK;
+    uint8_t *here = b->packed + i * b->bound, *to = here + CHUNK_HEADER;
+    b->sizes[i] = 0;
+    if (!context) continue;
+    size_t size =
+        ZSTD_compressCCtx(context, to, b->bound - CHUNK_HEADER, b->memory + at, raw, LEVEL);
     chunk_header head = {(uint32_t)size, (uint32_t)raw, 0};
     if (ZSTD_isError(size) || size >= raw) { /* noise: store it, which also reads faster */
-      memcpy(to, memory + at, raw);
+      memcpy(to, b->memory + at, raw);
       size = raw;
       head.packed = (uint32_t)raw | STORED;
     }
     head.hash = XXH3_64bits(to, size);
-    memcpy(out->at + out->used, &head, sizeof head);
-    XXH3_64bits_update(&hashes, &head.hash, 8);
-    out->used += CHUNK_HEADER + size;
+    memcpy(here, &head, sizeof head);
+    b->sizes[i] = CHUNK_HEADER + size;
   }
   ZSTD_freeCCtx(context);
+}
+
+static ooze_result pack_batches(const uint8_t *memory, size_t bytes, const oz_loop *loop,
+                                packed *out, uint64_t *out_chunks, XXH3_state_t *hashes) {
+  const size_t bound = CHUNK_HEADER + ZSTD_compressBound(CHUNK);
+  const size_t all = (bytes + CHUNK - 1) / CHUNK, most = all < BATCH ? all : BATCH;
+  batch b = {.bound = bound, .packed = malloc(most * bound + 1)};
+  ooze_result result = b.packed ? OOZE_OK : OOZE_ERROR_MEMORY;
+  for (size_t at = 0; at < bytes && result == OOZE_OK; at += (size_t)BATCH * CHUNK) {
+    b.memory = memory + at;
+    b.bytes = bytes - at < (size_t)BATCH * CHUNK ? bytes - at : (size_t)BATCH * CHUNK;
+    const uint32_t chunks = (uint32_t)((b.bytes + CHUNK - 1) / CHUNK);
+    oz_loop_run(loop, chunks, pack_chunks, &b);
+    for (uint32_t i = 0; i < chunks && result == OOZE_OK; i++, ++*out_chunks) {
+      chunk_header head;
+      if (!b.sizes[i] || !room(out, b.sizes[i])) {
+        result = OOZE_ERROR_MEMORY;
+        break;
+      }
+      memcpy(&head, b.packed + i * bound, sizeof head);
+      XXH3_64bits_update(hashes, &head.hash, 8);
+      memcpy(out->at + out->used, b.packed + i * bound, b.sizes[i]);
+      out->used += b.sizes[i];
+    }
+  }
+  free(b.packed);
+  return result;
+}
+
+static ooze_result pack_all(const char *path, const uint8_t *memory, size_t bytes, packed *out,
+                            uint64_t *out_chunks, uint64_t *out_hash, ooze_message *why) {
+  XXH3_state_t hashes;
+  oz_loop loop;
+  XXH3_64bits_reset(&hashes);
+  *out_chunks = 0;
+  oz_loop_open(&loop, NULL, bytes > CHUNK ? 0 : 1);
+  ooze_result result = pack_batches(memory, bytes, &loop, out, out_chunks, &hashes);
+  oz_loop_close(&loop);
   *out_hash = XXH3_64bits_digest(&hashes);
   return result == OOZE_OK
              ? OOZE_OK

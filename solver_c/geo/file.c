@@ -12,7 +12,10 @@ struct ooze_file {
   char *temporary;
   char *folder;
   int fd;
+  uint64_t written, hurried; /* bytes; of these, told the disk to begin with */
 };
+
+enum { HURRY = 16 << 20 };
 
 static ooze_result refused(ooze_message *why, const char *operation, const char *path, int error) {
   char reason[160];
@@ -100,6 +103,11 @@ const char *ooze_file_path(const ooze_file *file) { return file ? file->temporar
 ooze_result ooze_file_put(ooze_file *file, const void *bytes, size_t count, ooze_message *why) {
   if (!file) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file");
   int error = oz_os_write(file->fd, bytes, count);
+  file->written += error ? 0 : count;
+  if (file->written - file->hurried >= HURRY) {
+    oz_os_hurry(file->fd, file->hurried, file->written - file->hurried);
+    file->hurried = file->written;
+  }
   return error ? refused(why, "write", file->path, error) : OOZE_OK;
 }
 

@@ -1,5 +1,8 @@
 /* The few calls that differ between operating systems. Everything above this file is the same
  * everywhere. SPDX-License-Identifier: Apache-2.0 */
+#if defined(__linux__)
+#define _GNU_SOURCE 1 /* sync_file_range */
+#endif
 #if !defined(_WIN32)
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64
@@ -42,6 +45,7 @@ int oz_os_write(int fd, const void *bytes, size_t count) {
   return 0;
 }
 
+void oz_os_hurry(int fd, uint64_t first, uint64_t count) { (void)fd, (void)first, (void)count; }
 int oz_os_sync(int fd) { return _commit(fd) ? errno : 0; }
 int oz_os_close(int fd) { return _close(fd) ? errno : 0; }
 int oz_os_rename(const char *from, const char *to) {
@@ -133,6 +137,14 @@ int oz_os_write(int fd, const void *bytes, size_t count) {
     count -= (size_t)done;
   }
   return 0;
+}
+
+void oz_os_hurry(int fd, uint64_t first, uint64_t count) {
+#if defined(__linux__)
+  (void)sync_file_range(fd, (off_t)first, (off_t)count, SYNC_FILE_RANGE_WRITE);
+#else
+  (void)fd, (void)first, (void)count;
+#endif
 }
 
 int oz_os_sync(int fd) {

@@ -7,6 +7,7 @@
 #define __USE_MINGW_ANSI_STDIO 1 /* printf as C11 has it, %zu and %llu included */
 #endif
 #include "base/result.h"
+#include "base/tasks.h"
 #include "ooze/ooze_io.h"
 
 #include <stdbool.h>
@@ -84,10 +85,16 @@ ooze_result oz_points_borrow(ooze_points *points, const char *name, uint32_t typ
 uint32_t oz_meaning_of(const char *name, uint32_t components);
 /* All ids fit Houdini's usual int32 attribute. */
 bool oz_fits_int32(const oz_attribute *attribute, uint64_t count);
-bool oz_fits_int64(const oz_attribute *attribute, uint64_t count);
 /* P is finite everywhere, or the refusal. */
 ooze_result oz_check_finite(const char *file, const char *what, const float *values, uint64_t count,
                             uint32_t components, ooze_message *why);
+
+/* ---- Large arrays (survey.c) --------------------------------------------------------------- */
+
+uint64_t oz_or_words(const uint64_t *values, uint64_t count, const oz_loop *loop);
+void oz_narrow_words(const uint64_t *values, uint64_t count, int32_t *out, const oz_loop *loop);
+/* Bounds of 3 floats each, lowest corner first; false if one is not finite. */
+bool oz_finite_box(const float *positions, uint64_t count, double out[6], const oz_loop *loop);
 
 /* ---- The operating system (file_os.c) ---------------------------------------------------- */
 
@@ -97,6 +104,8 @@ ooze_result oz_is_file(const char *path, ooze_message *why);
 int oz_os_create(const char *path, int *out_fd);          /* must not exist */
 int oz_os_write(int fd, const void *bytes, size_t count); /* all of it */
 int oz_os_sync(int fd);
+/* The disk may begin with bytes that are written already, so that oz_os_sync waits for few. */
+void oz_os_hurry(int fd, uint64_t first, uint64_t count);
 int oz_os_close(int fd);
 int oz_os_rename(const char *from, const char *to); /* replaces an existing file */
 int oz_os_sync_folder(const char *folder);
@@ -170,7 +179,8 @@ ooze_result oz_obj_read(oz_source *source, ooze_mesh *out);
 enum { OZ_BLOSC_MORE = 16 };
 size_t oz_blosc_pack(const void *bytes, size_t count, size_t element, uint32_t level, void *out);
 
-ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options);
+/* The loop stays open until the output is closed. */
+ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options, const oz_loop *loop);
 void oz_scf_finish(oz_out *out);
 void oz_scf_drop(oz_out *out);
 ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *points,

@@ -235,13 +235,6 @@ bool oz_fits_int32(const oz_attribute *a, uint64_t count) {
   return all <= INT32_MAX;
 }
 
-bool oz_fits_int64(const oz_attribute *a, uint64_t count) {
-  const uint64_t *values = a->data;
-  uint64_t all = 0, n = count * a->components;
-  for (uint64_t i = 0; i < n; i++) all |= values[i];
-  return all <= INT64_MAX;
-}
-
 static bool all_finite(const float *values, uint64_t count) {
   uint32_t bad = 0; /* an exponent of all ones is an infinity or a nan */
   for (uint64_t i = 0; i < count; i++) {

@@ -18,6 +18,7 @@ typedef struct source {
   uint32_t count;
   float separation;
   double time;
+  const oz_loop *loop;
 } source;
 
 static ooze_result read_rows(const source *from, ooze_attribute which, uint32_t first,
@@ -54,7 +55,13 @@ static ooze_result take_out(const source *from, ooze_attribute which,
     if (result != OOZE_OK) return refused(from, result, info->name, why);
   }
   const int32_t *integers = own ? own : data;
-  for (uint64_t i = 0; type == OOZE_INT32 && i < points->count * info->components; i++)
+  const uint64_t values = points->count * info->components;
+  /* two at a time: the sign bits of both */
+  if (type != OOZE_INT32 || !values ||
+      (!(oz_or_words(own ? own : data, values / 2, from->loop) & UINT64_C(0x8000000080000000)) &&
+       integers[values - 1] >= 0))
+    return OOZE_OK;
+  for (uint64_t i = 0; i < values; i++)
     if (integers[i] < 0)
       return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
                      "attribute '%s' of particle %llu is above 2^31 - 1, which Houdini cannot hold",
@@ -81,6 +88,14 @@ static bool all_zero(const source *from, ooze_attribute which, const ooze_attrib
   return true;
 }
 
+typedef struct scale_job {
+  float *to, value;
+} scale_job;
+static void fill_scale(void *arg, uint32_t begin, uint32_t end) {
+  const scale_job *job = arg;
+  for (uint32_t i = begin; i < end; i++) job->to[i] = job->value;
+}
+
 static ooze_result fill(const source *from, uint64_t attributes, ooze_points *points,
                         ooze_message *why) {
   /* P first, as in every Houdini file; id is state in any case: without it a cache cannot be told
@@ -95,7 +110,8 @@ static ooze_result fill(const source *from, uint64_t attributes, ooze_points *po
   float *scale;
   OZ_TRY_OK(ooze_points_add(points, "pscale", OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, (void **)&scale,
                             why));
-  for (uint64_t i = 0; i < points->count; i++) scale[i] = 0.5f * from->separation;
+  const scale_job job = {scale, 0.5f * from->separation};
+  oz_loop_run(from->loop, (uint32_t)points->count, fill_scale, (void *)(uintptr_t)&job);
   for (int which = 0; which < OOZE_ATTRIBUTE_COUNT; which++) {
     if (which == OOZE_POSITION || which == OOZE_VELOCITY || which == OOZE_ID) continue;
     ooze_attribute_info_default(&info);
@@ -107,12 +123,17 @@ static ooze_result fill(const source *from, uint64_t attributes, ooze_points *po
   return ooze_points_detail_set(points, "separation", (double)from->separation, why);
 }
 
-static ooze_result points_from(const source *from, uint64_t attributes, ooze_points **out,
-                               ooze_message *why) {
+static ooze_result points_from(source *from, uint64_t attributes, uint32_t threads,
+                               ooze_points **out, ooze_message *why) {
+  enum { FEW = 20000 };
   *out = NULL;
   ooze_points *points = NULL;
+  oz_loop loop;
   OZ_TRY_OK(ooze_points_create(from->count, &points, why));
+  oz_loop_open(&loop, NULL, from->count < FEW ? 1 : threads);
+  from->loop = &loop;
   ooze_result result = fill(from, attributes, points, why);
+  oz_loop_close(&loop);
   if (result == OOZE_OK)
     *out = points;
   else
@@ -122,16 +143,16 @@ static ooze_result points_from(const source *from, uint64_t attributes, ooze_poi
 
 ooze_result ooze_points_from_solver(ooze_solver *s, ooze_points **out, ooze_message *why) {
   if (!s || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no solver given");
-  const source from = {s, NULL, ooze_particle_count(s), ooze_solver_separation(s), ooze_time(s)};
-  return points_from(&from, UINT64_MAX, out, why);
+  source from = {s, NULL, ooze_particle_count(s), ooze_solver_separation(s), ooze_time(s), NULL};
+  return points_from(&from, UINT64_MAX, 1, out, why);
 }
 
-ooze_result ooze_points_from_capture(ooze_capture *c, uint64_t attributes, ooze_points **out,
-                                     ooze_message *why) {
+ooze_result ooze_points_from_capture(ooze_capture *c, uint64_t attributes, uint32_t threads,
+                                     ooze_points **out, ooze_message *why) {
   if (!c || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no capture given");
-  const source from = {NULL, c, ooze_capture_count(c), ooze_capture_separation(c),
-                       ooze_capture_time(c)};
-  return points_from(&from, attributes, out, why);
+  source from = {NULL, c, ooze_capture_count(c), ooze_capture_separation(c), ooze_capture_time(c),
+                 NULL};
+  return points_from(&from, attributes, threads, out, why);
 }
 
 /* ---- In ---------------------------------------------------------------------------------- */

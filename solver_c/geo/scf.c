@@ -4,8 +4,6 @@
  * size, the size of the last block. SPDX-License-Identifier: Apache-2.0 */
 #include "geo_internal.h"
 
-#include "base/tasks.h"
-
 #include <stdlib.h>
 
 #ifdef OOZE_HAVE_BLOSC
@@ -23,7 +21,7 @@ enum { BATCH = 64, PACKED = OZ_BLOCK + OZ_BLOSC_MORE };
 
 typedef struct packer {
   ooze_write_options options;
-  oz_loop loop;
+  const oz_loop *loop;
   uint8_t *packed; /* PACKED bytes each */
   uint32_t room;   /* blocks that it holds */
   size_t sizes[BATCH];
@@ -76,7 +74,7 @@ static ooze_result pack(oz_out *out, const void *bytes, size_t count) {
     const uint32_t blocks = (uint32_t)((part - 1) / OZ_BLOCK + 1);
     batch b = {p, at, part};
     OZ_TRY_OK(make_room(out, blocks));
-    oz_loop_run(&p->loop, blocks, pack_blocks, &b);
+    oz_loop_run(p->loop, blocks, pack_blocks, &b);
     for (uint32_t i = 0; i < blocks; i++) {
       const size_t size = p->sizes[i];
       p->ends[p->count] = (p->count ? p->ends[p->count - 1] : 0) + (uint64_t)size;
@@ -90,12 +88,12 @@ static ooze_result pack(oz_out *out, const void *bytes, size_t count) {
   return OOZE_OK;
 }
 
-ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options) {
+ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options, const oz_loop *loop) {
   static const uint8_t head[12] = {'s', 'c', 'f', '1'};
   packer *p = calloc(1, sizeof *p);
   if (!p) return oz_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for a .bgeo.sc");
   p->options = *options;
-  oz_loop_open(&p->loop, NULL, options->threads);
+  p->loop = loop;
   out->packer = p;
   out->block = pack;
   return ooze_file_put(out->file, head, sizeof head, out->why);
@@ -121,7 +119,6 @@ void oz_scf_finish(oz_out *out) {
 void oz_scf_drop(oz_out *out) {
   packer *p = out->packer;
   if (!p) return;
-  oz_loop_close(&p->loop);
   free(p->packed);
   free(p->ends);
   free(p);

@@ -181,9 +181,7 @@ static ooze_result lattice_of(const pour *p, const double low[3], const double h
 }
 
 static int in_shape(const oz_shape *s, const lattice *l, size_t row, const double x[3]) {
-  return s->kind == OZ_SHAPE_MESH  ? oz_winding(&l->crossings, row, x[0]) != 0
-         : s->kind == OZ_SHAPE_BOX ? 1
-                                   : oz_shape_distance(s, x) <= 0.0;
+  return s->kind == OZ_SHAPE_MESH ? oz_winding(&l->crossings, row, x[0]) != 0 : 1; /* a box */
 }
 
 /* ---- Particles of a shape, by rows on all cores ------------------------------------------ */
@@ -236,14 +234,31 @@ static void put_jittered(const rows_job *job, part *to, double x[3], uint64_t in
   to->count++;
 }
 
+/* Cells behind the one at x that are on the same side of the surface: none of it is nearer than the
+ * distance. */
+static uint32_t cells_alike(const oz_shape *s, const double x[3], double d, int *out_inside) {
+  const double distance = oz_shape_distance(s, x), cells = fabs(distance) / d * (1.0 - 1e-9) - 1e-9;
+  *out_inside = distance <= 0.0;
+  return cells >= 1.0 ? (uint32_t)fmin(cells, 1e9) : 0;
+}
+
 static void fill_lattice_row(const rows_job *job, part *to, uint64_t row) {
   const lattice *l = job->lattice;
   const oz_shape *s = &job->pour->fluid->shape;
   const double d = job->pour->fill->d;
   const uint32_t i = (uint32_t)(row / l->n[1]), j = (uint32_t)(row % l->n[1]);
+  const int traced = s->kind != OZ_SHAPE_MESH && s->kind != OZ_SHAPE_BOX;
+  uint32_t alike = 0;
+  int inside = 0;
   for (uint32_t k = 0; k < l->n[2]; k++) {
     double x[3] = {l->origin[0] + i * d, l->origin[1] + j * d, l->origin[2] + k * d};
-    if (!in_shape(s, l, (size_t)j * l->n[2] + k, x)) continue;
+    if (!traced)
+      inside = in_shape(s, l, (size_t)j * l->n[2] + k, x);
+    else if (alike)
+      alike--;
+    else
+      alike = cells_alike(s, x, d, &inside);
+    if (!inside) continue;
     to->inside++;
     if (job->pose) put_jittered(job, to, x, row * l->n[2] + k);
   }

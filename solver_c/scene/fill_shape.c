@@ -36,6 +36,10 @@ const char *oz_shape_keys(oz_shape_kind kind) { return kinds[kind].keys; }
 
 /* ---- Distances --------------------------------------------------------------------------- */
 
+/* Of numbers: without the rules for NaN, which cost a call each. */
+static inline double least(double a, double b) { return a < b ? a : b; }
+static inline double most(double a, double b) { return a > b ? a : b; }
+
 static double length2(double x, double y) { return sqrt(x * x + y * y); }
 static double length3(const double v[3]) { return sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
@@ -47,7 +51,7 @@ static double capsule(const float c[7], const double x[3]) {
     dot += along[k] * from[k];
     l2 += along[k] * along[k];
   }
-  double f = l2 > 0.0 ? fmin(fmax(dot / l2, 0.0), 1.0) : 0.0;
+  double f = l2 > 0.0 ? least(most(dot / l2, 0.0), 1.0) : 0.0;
   for (int k = 0; k < 3; k++) from[k] -= f * along[k];
   return length3(from) - (double)c[6];
 }
@@ -63,7 +67,7 @@ static double revolve(const oz_shape *s, const double x[3]) {
     if ((ay > y) != (by > y) && r < ar + (br - ar) * (y - ay) / (by - ay)) inside = !inside;
     if (ar <= 0.0 && br <= 0.0) continue;
     double er = br - ar, ey = by - ay, l2 = er * er + ey * ey;
-    double f = l2 > 0.0 ? fmin(fmax(((r - ar) * er + (y - ay) * ey) / l2, 0.0), 1.0) : 0.0;
+    double f = l2 > 0.0 ? least(most(((r - ar) * er + (y - ay) * ey) / l2, 0.0), 1.0) : 0.0;
     double d = length2(r - ar - f * er, y - ay - f * ey);
     if (d < best) best = d;
   }
@@ -81,24 +85,24 @@ double oz_shape_distance(const oz_shape *s, const double x[3]) {
     double out[3], in = -1e300;
     for (int k = 0; k < 3; k++) {
       double q = fabs(x[k]) - h[k];
-      out[k] = fmax(q, 0.0);
-      in = fmax(in, q);
+      out[k] = most(q, 0.0);
+      in = most(in, q);
     }
-    return length3(out) + fmin(in, 0.0);
+    return length3(out) + least(in, 0.0);
   }
   case OZ_SHAPE_CAPSULE: {
-    double y = x[1] - fmin(fmax(x[1], -h[1]), h[1]), v[3] = {x[0], y, x[2]};
+    double y = x[1] - least(most(x[1], -h[1]), h[1]), v[3] = {x[0], y, x[2]};
     return length3(v) - h[0];
   }
   case OZ_SHAPE_CYLINDER: {
     double a = length2(x[0], x[2]) - h[0], b = fabs(x[1]) - h[1];
-    return fmin(fmax(a, b), 0.0) + length2(fmax(a, 0.0), fmax(b, 0.0));
+    return least(most(a, b), 0.0) + length2(most(a, 0.0), most(b, 0.0));
   }
   case OZ_SHAPE_REVOLVE:
     return revolve(s, x);
   case OZ_SHAPE_CAPSULES: {
     double best = 1e300;
-    for (uint32_t i = 0; i < s->capsule_count; i++) best = fmin(best, capsule(s->capsules[i], x));
+    for (uint32_t i = 0; i < s->capsule_count; i++) best = least(best, capsule(s->capsules[i], x));
     return best;
   }
   default:

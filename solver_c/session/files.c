@@ -253,13 +253,15 @@ ooze_result oz_job_write_files(oz_job *j) {
   ooze_points *points = NULL;
   ooze_surface *surface = NULL;
   char path[3600];
-  OZ_TRY_OK(ooze_points_from_capture(j->capture, oz_session_attributes(s), &points, &j->why));
+  const uint32_t threads = s->options.machine ? s->options.machine->threads : 0;
+  OZ_TRY_OK(
+      ooze_points_from_capture(j->capture, oz_session_attributes(s), threads, &points, &j->why));
   ooze_result result = ooze_points_detail_set(points, "frame", j->frame, &j->why);
   if (result >= 0) result = add_channels(j, points);
   if (result >= 0 && point_endings[o->points]) {
     ooze_write_options options;
     ooze_write_options_default(&options);
-    options.threads = s->options.machine ? s->options.machine->threads : 0;
+    options.threads = threads;
     result = path_of(j, "points", point_endings[o->points], path, sizeof path);
     if (result >= 0) result = ooze_points_write(path, points, &options, &j->why);
     if (result >= 0) result = wrote(j, path);

@@ -4,11 +4,27 @@
 #include "session.h"
 
 #include "base/hash.h"
+#include "base/tasks.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { BLOCK = 1 << 20, MOST_FILES = 100000 /* what the text beside a checkpoint holds */ };
+
+/* A file is hashed by blocks, which all cores take in turns: the hash of the blocks' hashes. */
+enum { GROUP = 32 };
+typedef struct blocks {
+  const uint8_t *at;
+  size_t count; /* bytes */
+  uint64_t hash[GROUP];
+} blocks;
+static void hash_blocks(void *arg, uint32_t begin, uint32_t end) {
+  blocks *b = arg;
+  for (uint32_t i = begin; i < end; i++) {
+    const size_t from = (size_t)i * BLOCK, left = b->count - from;
+    b->hash[i] = oz_hash_of(b->at + from, left < BLOCK ? left : BLOCK);
+  }
+}
 
 /* NOT_FOUND where there is no such file. */
 static ooze_result digest(const char *path, uint64_t *out_bytes, uint64_t *out_hash,
@@ -16,24 +32,32 @@ static ooze_result digest(const char *path, uint64_t *out_bytes, uint64_t *out_h
   int fd;
   uint64_t bytes = 0, have = 0;
   oz_hash hash;
-  void *block = malloc(BLOCK);
-  if (!block) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory to check it", path);
   int error = oz_os_open(path, &fd, &bytes);
   const int there = !error;
+  const size_t room = bytes < (uint64_t)GROUP * BLOCK ? (size_t)bytes : (size_t)GROUP * BLOCK;
+  blocks b = {.at = NULL};
+  uint8_t *memory = malloc(room + 1);
+  oz_loop loop;
+  oz_loop_open(&loop, NULL, bytes > BLOCK ? 0 : 1);
   oz_hash_begin(&hash);
-  while (!error && have < bytes) {
-    /* whole words, so that the hash does not depend on how the disk cuts the file */
+  while (!error && memory && have < bytes) {
     size_t part = 0, more = 1;
-    while (!error && part < BLOCK && more) {
-      error = oz_os_read(fd, (char *)block + part, BLOCK - part, &more);
+    while (!error && part < room && more) {
+      error = oz_os_read(fd, memory + part, room - part, &more);
       part += more;
     }
-    oz_hash_add(&hash, block, part);
+    if (error || !part) break;
+    b.at = memory;
+    b.count = part;
+    const uint32_t count = (uint32_t)((part - 1) / BLOCK + 1);
+    oz_loop_run(&loop, count, hash_blocks, &b);
+    oz_hash_add(&hash, b.hash, count * sizeof *b.hash);
     have += part;
-    if (!part) break;
   }
+  oz_loop_close(&loop);
   if (there) oz_os_close(fd);
-  free(block);
+  free(memory);
+  if (!memory) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory to check it", path);
   if (error) {
     char reason[160];
     oz_os_reason(error, reason, sizeof reason);

@@ -196,7 +196,7 @@ OZ_CASE(a_capture_gives_the_points_of_its_solver) {
   fill(&a);
   memset(&b, 0, sizeof b);
   ooze_points_attribute_default(&id);
-  CHECK_GOOD(ooze_points_from_capture((ooze_capture *)&a, UINT64_MAX, &points, why));
+  CHECK_GOOD(ooze_points_from_capture((ooze_capture *)&a, UINT64_MAX, 1, &points, why));
   CHECK(ooze_points_find(points, "id", &id) == OOZE_OK && id.data == column(&a, OOZE_ID, &row),
         "an array of the capture was copied");
   CHECK_GOOD(ooze_points_to_solver(points, &b, why));
@@ -204,7 +204,7 @@ OZ_CASE(a_capture_gives_the_points_of_its_solver) {
   CHECK(memcmp(&a, &b, sizeof a) == 0);
   ooze_points_destroy(points); /* not the capture's arrays */
   CHECK_GOOD(
-      ooze_points_from_capture((ooze_capture *)&a, UINT64_C(1) << OOZE_POSITION, &some, why));
+      ooze_points_from_capture((ooze_capture *)&a, UINT64_C(1) << OOZE_POSITION, 1, &some, why));
   CHECK(ooze_points_find(some, "P", NULL) == OOZE_OK);
   CHECK(ooze_points_find(some, "id", NULL) == OOZE_ERROR_NOT_FOUND);
   ooze_points_destroy(some);

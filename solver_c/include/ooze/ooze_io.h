@@ -121,10 +121,12 @@ OOZE_API ooze_result ooze_points_read_memory(const char *name, const void *bytes
  * and separation. What is read back continues the simulation: particles are added under their ids
  * and given all that the file holds. Nothing is added when it fails. */
 OOZE_API ooze_result ooze_points_from_solver(ooze_solver *s, ooze_points **out, ooze_message *why);
-/* The same of a capture, as far as `attributes` (bits: 1 << OOZE_POSITION ...) wants them. Its
- * arrays are the capture's own where that has them: the points go first. */
+/* The same of a capture, as far as `attributes` (bits: 1 << OOZE_POSITION ...) wants them, by that
+ * many threads (0: all). Its arrays are the capture's own where that has them: the points go first.
+ */
 OOZE_API ooze_result ooze_points_from_capture(ooze_capture *c, uint64_t attributes,
-                                              ooze_points **out, ooze_message *why);
+                                              uint32_t threads, ooze_points **out,
+                                              ooze_message *why);
 OOZE_API ooze_result ooze_points_to_solver(const ooze_points *points, ooze_solver *s,
                                            ooze_message *why);
 
