@@ -44,6 +44,7 @@ expect 1 'is out of range; 1 to' bench blocks --frames 0
 expect 1 'needs a value' bench blocks --frames
 expect 1 'auto|cpu|cuda' bench blocks --backend gpu
 expect 1 'takes no value' bench blocks --json=1
+expect 1 'needs --output DIR' bench --scene nothing.json
 expect 1 'too many' schema solver material
 expect 1 'there is no group' schema nothing
 expect 1 'at a time' schema --json --ds

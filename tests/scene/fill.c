@@ -351,4 +351,75 @@ OZ_CASE(a_lattice_gives_way_to_points_that_keep_their_state) {
   ooze_solver_destroy(s);
 }
 
+/* ---- On several threads ---- */
+
+typedef struct clouds {
+  float (*x)[3];
+  uint32_t count;
+} clouds;
+static ooze_result gather_cloud(void *user, uint32_t fluid, const oz_cloud *cloud,
+                                ooze_message *message) {
+  clouds *c = user;
+  (void)fluid, (void)message;
+  c->x = realloc(c->x, (c->count + (size_t)cloud->count) * sizeof *c->x);
+  CHECK(c->x != NULL);
+  memcpy(c->x + c->count, cloud->x, cloud->count * sizeof *c->x);
+  c->count += cloud->count;
+  return OOZE_OK;
+}
+static ooze_result no_body(void *user, const oz_body_item *body, const ooze_body_desc *desc,
+                           ooze_message *message) {
+  (void)user, (void)body, (void)desc, (void)message;
+  return OOZE_OK;
+}
+static int at_once(void *user, uint64_t particles) {
+  (void)particles;
+  ++*(int *)user;
+  return 1;
+}
+
+/* Shapes that a lattice fills and that rows fill, overlapping copies, a jitter. */
+static const char *const many_shapes =
+    "{\"solver\": {\"particle_separation\": 0.011}, \"materials\": {\"m\": {}}, \"fluids\": {"
+    "\"a\": {\"material\": \"m\", \"shape\": \"sphere\", \"radius\": 0.2, \"jitter\": 0.2, "
+    "\"count\": [2, 1, 1], \"step\": [0.3, 0, 0]}, "
+    "\"b\": {\"material\": \"m\", \"shape\": \"cylinder\", \"radius\": 0.05, \"height\": 0.31, "
+    "\"position\": [0.9, 0, 0]}, "
+    "\"c\": {\"material\": \"m\", \"shape\": \"capsules\", \"velocity\": [1, 0, 0], \"capsules\": "
+    "[[0, 0, 0, 0.4, 0.5, 0, 0.1], [0.4, 0.5, 0, 0.4, 0.9, 0.2, 0.13]]}, "
+    "\"d\": {\"material\": \"m\", \"shape\": \"box\", \"size\": [0.4, 0.3, 0.2], "
+    "\"position\": [-0.3, 0, 0]}}}";
+
+OZ_CASE(threads_make_no_difference) {
+  ooze_scene *s = NULL;
+  clouds one = {NULL, 0}, four = {NULL, 0};
+  CHECK(ooze_scene_load_memory("s.json", many_shapes, strlen(many_shapes), NULL, &s, &why) ==
+            OOZE_OK,
+        "%s", why.text);
+  const oz_fill_host alone = {.threads = 1}, together = {.threads = 4};
+  CHECK_EQ(oz_scene_fill_all(s, 1u << 30, &alone, no_body, gather_cloud, &one, &why), OOZE_OK);
+  CHECK_EQ(oz_scene_fill_all(s, 1u << 30, &together, no_body, gather_cloud, &four, &why), OOZE_OK);
+  CHECK(one.count > 40000, "%u particles tell little", one.count);
+  CHECK_EQ(one.count, four.count);
+  CHECK(memcmp(one.x, four.x, one.count * sizeof *one.x) == 0, "positions differ");
+  free(one.x);
+  free(four.x);
+  ooze_scene_destroy(s);
+}
+
+OZ_CASE(a_host_stops_a_fill) {
+  ooze_scene *s = NULL;
+  clouds some = {NULL, 0};
+  int asked = 0;
+  CHECK_EQ(ooze_scene_load_memory("s.json", many_shapes, strlen(many_shapes), NULL, &s, &why),
+           OOZE_OK);
+  const oz_fill_host host = {.threads = 2, .stop = at_once, .user = &asked};
+  CHECK_EQ(oz_scene_fill_all(s, 1u << 30, &host, no_body, gather_cloud, &some, &why),
+           OOZE_CANCELLED);
+  CHECK_EQ(asked, 1);
+  CHECK_EQ(some.count, 0);
+  free(some.x);
+  ooze_scene_destroy(s);
+}
+
 OZ_TEST_MAIN()
