@@ -63,7 +63,7 @@ static ooze_result transfer(gpu *g, oz_field field, uint32_t first, uint32_t cou
                    (int)field, first, first + count, g->count);
   if (!count) return OOZE_OK;
   if (in) {
-    g->sorter.box_known = BOX_UNKNOWN;
+    if (field == OZ_FIELD_X) extend_box(g, first, count, static_cast<const float *>(in));
     cancel_presort(g);
   }
   const field_array *a = field_of(field);
@@ -128,7 +128,7 @@ static ooze_result compact(oz_backend *b, const uint8_t *keep, uint32_t *out_cou
   oz_free(g->memory, order);
   if (r < 0) return r;
   g->count = *out_count = n;
-  g->sorter.box_known = BOX_UNKNOWN;
+  g->sorter.box_known = BOX_UNKNOWN, g->sorter.unplaced = 0;
   cancel_presort(g);
   return OOZE_OK;
 }

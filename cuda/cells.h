@@ -40,7 +40,12 @@ OZ_FN uint64_t morton(uint32_t x, uint32_t y, uint32_t z) {
   return oz_spread(x) | oz_spread(y) << 1 | oz_spread(z) << 2;
 }
 /* Cell coordinate along one axis; a far position, or NaN, shares the outermost cells. */
-OZ_FN int coordinate(float x, float inv) {
+#if defined(OZ_CUDA_HOST)
+OZ_FN
+#else
+static __host__ __device__ __forceinline__ /* births extend the box on the host */
+#endif
+int coordinate(float x, float inv) {
   float c = floorf(x * inv);
   if (!(c > -(float)CELL_LIMIT)) c = -(float)CELL_LIMIT;
   if (c > (float)CELL_LIMIT) c = (float)CELL_LIMIT;

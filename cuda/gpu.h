@@ -135,6 +135,8 @@ struct cell_sorter {
   float cell; /* m: cell size of the last sort */
   int box[6]; /* as in device_status */
   box_state box_known;
+  uint32_t unplaced; /* new particles behind the others, whose positions are still to be uploaded */
+  bool births;       /* positions have been uploaded since the last finish; the box has them */
   uint32_t extent[3]; /* largest cell coordinates of the box */
   uint32_t wrap[3];   /* bits of a coordinate that count in the order (cells.h) */
 
@@ -357,6 +359,7 @@ ooze_result exclusive_sum(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_messag
 ooze_result launch_box(gpu *g, const oz_frame *f, ooze_message *why);
 ooze_result clear_box(gpu *g, ooze_message *why);
 void keep_box(gpu *g); /* from the last status that arrived */
+void extend_box(gpu *g, uint32_t first, uint32_t count, const float *x);
 float sort_cells_per_metre(const oz_frame *f);
 /* Sorts the next substep's cells on the wall stream, behind finish. */
 ooze_result presort(gpu *g, ooze_message *why);

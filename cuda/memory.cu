@@ -203,8 +203,12 @@ ooze_result resize(oz_backend *b, uint32_t count, ooze_message *why) {
               "new particles");
   }
   OZ_TRY(links_resize(g, count, why));
+  /* the box grows by new particles when their positions come (extend_box) */
+  if (count > g->count && g->sorter.box_known == BOX_KNOWN)
+    g->sorter.unplaced += count - g->count;
+  else
+    g->sorter.box_known = BOX_UNKNOWN, g->sorter.unplaced = 0;
   g->count = count;
-  g->sorter.box_known = BOX_UNKNOWN;
   cancel_presort(g);
   return OOZE_OK;
 }

@@ -271,7 +271,7 @@ ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_messa
   gpu *g = GPU(b);
   on_device here(g);
   /* the cells' bounding box decides; NaN lies in the outermost cells */
-  if (!kill && g->sorter.box_known == BOX_KNOWN) {
+  if (!kill && g->sorter.box_known == BOX_KNOWN && !g->sorter.unplaced) {
     bool in = true;
     for (int k = 0; k < 3; k++)
       in = in && (double)g->sorter.box[k] * (double)g->sorter.cell > -(double)limit &&

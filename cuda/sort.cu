@@ -293,6 +293,25 @@ ooze_result roll_back(oz_backend *b, ooze_message *why) {
   return OOZE_OK;
 }
 
+/* New particles extend a known box here, so that the next sort need not wait for the device; other
+ * positions make it unknown. The same rounding as the device's: a resumed run finds the same box.
+ */
+void extend_box(gpu *g, uint32_t first, uint32_t count, const float *x) {
+  cell_sorter *s = &g->sorter;
+  if (s->box_known != BOX_KNOWN || count > s->unplaced || first != g->count - s->unplaced) {
+    s->box_known = BOX_UNKNOWN;
+    return;
+  }
+  const float inv = 1.0f / s->cell;
+  for (uint32_t i = 0; i < count; i++)
+    for (int k = 0; k < 3; k++) {
+      const int c = coordinate(x[4 * (size_t)i + k], inv);
+      s->box[k] = c < s->box[k] ? c : s->box[k];
+      s->box[3 + k] = -c < s->box[3 + k] ? -c : s->box[3 + k];
+    }
+  s->unplaced -= count;
+  s->births = true;
+}
 void keep_box(gpu *g) { memcpy(g->sorter.box, g->mailbox.host->box, sizeof g->sorter.box); }
 
 /* Sorts on the wall stream, into spare.x; the list stream waits for it, and join_sort precedes the
@@ -350,7 +369,11 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   if (!g->count) return OOZE_OK;
   timer t(g, TIMER_SORT);
   /* the last finish has found the box */
-  const bool known = g->sorter.box_known == BOX_KNOWN && g->sorter.cell == sort_cell_size(f);
+  const bool known = g->sorter.box_known == BOX_KNOWN && !g->sorter.unplaced &&
+                     g->sorter.cell == sort_cell_size(f);
+  const bool births = g->sorter.births; /* on the main stream, which side streams do not wait for */
+  g->sorter.births = false;
+  g->sorter.unplaced = 0;
   g->sorter.cell = sort_cell_size(f);
   g->sorter.box_known = BOX_UNKNOWN;
   if (!known) {
@@ -366,7 +389,8 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   uint32_t bits[3];
   wrap_bits(g->sorter.extent, bits);
   const key_item key = wrapped_key(f->x, f->rank, g->sorter.cell, bits);
-  const bool table = uses_cell_table(g, bits), ahead = table && known && can_build_ahead(g, f),
+  const bool table = uses_cell_table(g, bits),
+             ahead = table && known && !births && can_build_ahead(g, f),
              presorted = ahead && g->sorter.presort == PRESORT_STARTED &&
                          memcmp(bits, g->sorter.wrap, sizeof bits) == 0;
   g->sorter.cells = table ? CELLS_TABLE : CELLS_GRID;

@@ -176,7 +176,7 @@ ooze_result ooze_capture_array(ooze_capture *c, ooze_attribute attribute, const 
 
 /* Words as they are, or scaled as the attribute's unit wants it. */
 typedef struct reading {
-  const uint32_t *words; /* NULL: `value` of each particle's material */
+  const uint32_t *words; /* NULL: `value` of each particle's material, or 0 */
   const uint32_t *material, *value;
   uint32_t components, materials;
   float scale, less;
@@ -192,7 +192,11 @@ static void read_rows(void *arg, uint32_t begin, uint32_t end) {
   for (uint32_t i = begin; i < end; ++i) {
     unsigned char *to = r->to + i * r->stride;
     const size_t rank = (size_t)r->first + i;
-    const uint32_t m = r->words ? 0 : r->material[rank];
+    const uint32_t m = r->words || !r->value ? 0 : r->material[rank];
+    if (!r->words && !r->value) {
+      memset(to, 0, row);
+      continue;
+    }
     memcpy(to, r->words ? r->words + rank * r->components : r->value + (m < r->materials ? m : 0),
            row);
     for (uint32_t k = 0; r->scaled && k < r->components; ++k) {
@@ -244,12 +248,9 @@ ooze_result ooze_capture_read(ooze_capture *c, ooze_attribute attribute, uint32_
   if (attribute == OOZE_COMPRESSION) r.less = 1, r.scaled = 1;
   if (attribute == OOZE_STRESS)
     r.scale = c->stress_scale, r.scaled = 1, r.traceless = c->split_compliance != 0;
-  if (words)
-    oz_loop_run(&c->loop, count, read_rows, &r);
-  else if (count && oz_field_shapes[field].fallback == OZ_FALLBACK_MATTER)
+  if (!words && count && oz_field_shapes[field].fallback == OZ_FALLBACK_MATTER)
     return read_materials(c, field, &r, count);
-  else
-    for (uint32_t i = 0; i < count; ++i) memset(r.to + i * stride, 0, row);
+  oz_loop_run(&c->loop, count, read_rows, &r);
   return OOZE_OK;
 }
 

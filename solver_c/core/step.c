@@ -295,6 +295,18 @@ static ooze_result bodies_fit(ooze_solver *s) {
       name, (unsigned)s->bodies.count);
 }
 
+/* What materials can pull with, and the lightest of their particles. */
+static void tension(const ooze_solver *s, oz_step *step) {
+  for (uint32_t m = 0; s->has_tension && m < s->material_count; ++m) {
+    const ooze_material *material = &s->materials[m];
+    step->most_tension = fmaxf(step->most_tension, material->surface_tension);
+    step->most_cohesion = fmaxf(step->most_cohesion, material->cohesion);
+    if (!step->least_density || material->density < step->least_density)
+      step->least_density = material->density;
+  }
+  if (oz_field_there(s, OZ_FIELD_DENSITY)) step->least_density = 0; /* each particle has its own */
+}
+
 /* The stiffest of the soft bodies decides how many iterations they take (models/soft.c). */
 static void soft_bodies(const ooze_solver *s, oz_step *step) {
   for (uint32_t k = 0; k < s->bodies.count; ++k) {
@@ -352,6 +364,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_loads = step->has_boundary && !s->no_loads;
   step->has_slip = step->has_boundary && s->boundary.slips;
   soft_bodies(s, step);
+  tension(s, step);
   ooze_result r = oz_models[s->params.model](step, (float)dt, s->message);
   for (int more = 0; r == OZ_AGAIN && more < 8; more++) { /* each time there is more room */
     restore_backup(s);

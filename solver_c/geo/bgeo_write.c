@@ -287,6 +287,8 @@ static ooze_result write_with(const char *path, oz_format format, const ooze_poi
     geo_emit e = {.out = &out, .binary = format != OZ_GEO, .first = true};
     if (e.binary) oz_out_put(&out, "\x7fNSJb", 5);
     write_file(&e, points, mesh, vertices, bounds, options->software, loop);
+    out.ready = options->ready;
+    out.user = options->user;
     result = oz_out_close(&out, options->sync);
   }
   free(vertices);

@@ -119,6 +119,11 @@ void ooze_file_discard(ooze_file *file) {
 }
 
 ooze_result ooze_file_commit(ooze_file *file, uint32_t sync, ooze_message *why) {
+  return oz_file_commit(file, sync, NULL, NULL, why);
+}
+
+ooze_result oz_file_commit(ooze_file *file, uint32_t sync, int (*ready)(void *user), void *user,
+                           ooze_message *why) {
   if (!file) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file");
   const char *operation = "sync";
   int error = sync ? oz_os_sync(file->fd) : 0;
@@ -126,6 +131,10 @@ ooze_result ooze_file_commit(ooze_file *file, uint32_t sync, ooze_message *why) 
     operation = "close"; /* network disks may report a full disk only here */
     error = oz_os_close(file->fd);
     file->fd = -1;
+  }
+  if (!error && ready && !ready(user)) {
+    ooze_file_discard(file);
+    return OOZE_CANCELLED;
   }
   if (!error) {
     operation = "rename to its final name";

@@ -134,7 +134,12 @@ typedef struct oz_out {
   size_t used;
   ooze_result result;
   ooze_message *why;
+  int (*ready)(void *user); /* of ooze_write_options */
+  void *user;
 } oz_out;
+/* ooze_file_commit that asks before the file has its name. */
+ooze_result oz_file_commit(ooze_file *file, uint32_t sync, int (*ready)(void *user), void *user,
+                           ooze_message *why);
 
 enum { OZ_BLOCK = 1 << 20 }; /* also the block of .bgeo.sc files */
 ooze_result oz_out_open(oz_out *out, const char *path, ooze_message *why);

@@ -265,5 +265,7 @@ ooze_result oz_obj_write(const char *path, const ooze_mesh *mesh, const ooze_wri
                               (unsigned long long)b, (unsigned long long)c);
     oz_out_put(&out, text, (size_t)used);
   }
+  out.ready = options->ready;
+  out.user = options->user;
   return oz_out_close(&out, options->sync);
 }

@@ -74,7 +74,7 @@ ooze_result oz_out_close(oz_out *out, uint32_t sync) {
   if (out->result != OOZE_OK)
     ooze_file_discard(out->file);
   else
-    out->result = ooze_file_commit(out->file, sync, out->why);
+    out->result = oz_file_commit(out->file, sync, out->ready, out->user, out->why);
   out->file = NULL;
   return out->result;
 }

@@ -152,5 +152,7 @@ ooze_result oz_ply_write_mesh(const char *path, const ooze_mesh *mesh,
     oz_out_put(&out, faces, (size_t)n * FACE);
   }
   free(faces);
+  out.ready = options->ready;
+  out.user = options->user;
   return oz_out_close(&out, options->sync);
 }

@@ -102,5 +102,7 @@ ooze_result oz_ply_write_points(const char *path, const ooze_points *points,
   }
   free(rows);
   free(columns);
+  out.ready = options->ready;
+  out.user = options->user;
   return oz_out_close(&out, options->sync);
 }

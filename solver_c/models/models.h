@@ -21,7 +21,9 @@ typedef struct oz_step {
   uint32_t has_yield; /* some material has a yield stress; has_relaxation_time is then set too */
   /* some material conducts heat; some material has values by temperature */
   uint32_t has_heat, has_ramps;
-  uint32_t has_tension; /* some material has surface tension or cohesion */
+  uint32_t has_tension;              /* some material has surface tension or cohesion */
+  float most_tension, most_cohesion; /* N/m, Pa: the greatest of all materials */
+  float least_density;               /* kg/m^3 of all particles; 0: not known */
   double tension_held;  /* particles with a tension above the stability limit of the substep, which
                          * was reduced to it */
   uint32_t walls_known; /* wall_planes was run in this substep */

@@ -30,6 +30,15 @@ static void constants(oz_frame *f) {
   t->most = (float)(layers * OZ_TENSION_MOST);
 }
 
+/* Whether a particle can be above the stability limit. Without it no count need be waited for. */
+static int may_hold(const oz_step *s, const oz_frame *f) {
+  const oz_tension *t = &f->tension;
+  const double pull = (double)t->per_sigma * (double)s->most_tension +
+                      (double)t->per_pascal * (double)s->most_cohesion;
+  const double omega = 1000.0 / (double)s->least_density; /* of the lightest particle (motion.h) */
+  return !(s->least_density > 0.0f) || pull * omega > 0.99 * (double)t->most;
+}
+
 ooze_result oz_tension_pull(oz_step *s, oz_frame *f, ooze_message *why) {
   oz_backend *b = s->backend;
   const int walls = s->walls_known && f->wall_count;
@@ -37,7 +46,8 @@ ooze_result oz_tension_pull(oz_step *s, oz_frame *f, ooze_message *why) {
   constants(f);
   RUN(tension_clear);
   if (walls) RUN(wall_density);
-  OZ_TRY(b->table->run(b, f, OZ_STAGE_tension_start, &s->tension_held, why));
+  OZ_TRY(
+      b->table->run(b, f, OZ_STAGE_tension_start, may_hold(s, f) ? &s->tension_held : NULL, why));
   RUN(tension);
   if (s->walls_known) LOADS(load_tension);
   if (walls) RUN(tension_wall);

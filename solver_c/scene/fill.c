@@ -106,8 +106,8 @@ static ooze_result make_room(pour *p, uint64_t more, int velocities) {
 
 static void widen(oz_batch *b, const float x[3]) {
   for (int k = 0; k < 3; k++) {
-    b->low[k] = fmin(b->low[k], (double)x[k]);
-    b->high[k] = fmax(b->high[k], (double)x[k]);
+    if ((double)x[k] < b->low[k]) b->low[k] = (double)x[k];
+    if ((double)x[k] > b->high[k]) b->high[k] = (double)x[k];
   }
 }
 
@@ -193,7 +193,8 @@ typedef struct part {
   float (*x)[3];
   uint32_t count, room;
   uint64_t inside, cut;
-  int failed; /* out of memory */
+  oz_batch box; /* of its particles: bounds alone */
+  int failed;   /* out of memory */
 } part;
 
 typedef struct rows_job {
@@ -231,6 +232,9 @@ static void put_jittered(const rows_job *job, part *to, double x[3], uint64_t in
     to->room = room;
   }
   for (int k = 0; k < 3; k++) to->x[to->count][k] = (float)y[k];
+  if (!to->count)
+    for (int k = 0; k < 3; k++) to->box.low[k] = to->box.high[k] = (double)to->x[0][k];
+  widen(&to->box, to->x[to->count]);
   to->count++;
 }
 
@@ -309,12 +313,17 @@ static ooze_result take_part(pour *p, const part *from) {
   const float *v = moving(p->fluid);
   oz_cloud *c = p->out;
   OZ_TRY_OK(make_room(p, from->count, v != NULL));
-  for (uint32_t i = 0; i < from->count; i++) {
-    memcpy(c->x[c->count], from->x[i], sizeof from->x[i]);
-    if (v) memcpy(c->v[c->count], v, sizeof *c->v);
-    widen(&p->own, from->x[i]);
-    c->count++;
+  if (!from->count) {
+    *p->cut += from->cut;
+    return OOZE_OK;
   }
+  memcpy(c->x + c->count, from->x, from->count * sizeof *c->x);
+  for (uint32_t i = 0; v && i < from->count; i++) memcpy(c->v[c->count + i], v, sizeof *c->v);
+  for (int k = 0; k < 3; k++) {
+    p->own.low[k] = fmin(p->own.low[k], from->box.low[k]);
+    p->own.high[k] = fmax(p->own.high[k], from->box.high[k]);
+  }
+  c->count += from->count;
   p->fill->total += from->count;
   *p->cut += from->cut;
   return OOZE_OK;

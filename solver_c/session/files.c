@@ -247,6 +247,10 @@ static ooze_result add_channels(oz_job *j, ooze_points *points) {
   return OOZE_OK;
 }
 
+static int my_turn(void *user) { return oz_job_await_turn(user); }
+
+/* Points are made while files of the frame before are; they have their name, and all else follows,
+ * in the job's turn. */
 ooze_result oz_job_write_files(oz_job *j) {
   const oz_session *s = j->session;
   const oz_output *o = &s->base->output;
@@ -262,12 +266,15 @@ ooze_result oz_job_write_files(oz_job *j) {
     ooze_write_options options;
     ooze_write_options_default(&options);
     options.threads = threads;
+    options.ready = my_turn;
+    options.user = j;
     result = path_of(j, "points", point_endings[o->points], path, sizeof path);
     if (result >= 0) result = ooze_points_write(path, points, &options, &j->why);
-    if (result >= 0) result = wrote(j, path);
+    if (result == OOZE_OK) result = wrote(j, path);
   }
-  if (result >= 0) result = write_surfaces(j, points, &surface);
-  if (result >= 0 && s->options.preview) result = write_preview(j, points);
+  if (result >= 0 && !oz_job_await_turn(j)) result = OOZE_CANCELLED;
+  if (result == OOZE_OK) result = write_surfaces(j, points, &surface);
+  if (result == OOZE_OK && s->options.preview) result = write_preview(j, points);
   ooze_surface_destroy(surface);
   ooze_points_destroy(points);
   return result < 0 ? result : OOZE_OK;

@@ -1,12 +1,14 @@
 /* Output beside the simulation. SPDX-License-Identifier: Apache-2.0
  *
- * After each frame the state is captured. A thread of its own turns captures into files, in the
- * order of frames, while the next frames are stepped: at most two are in memory, and the run waits
- * for the older one before it captures a third. The newest capture is also the state that a run
- * writes when it is stopped within the next step.
+ * After each frame the state is captured. Threads of their own turn captures into files while the
+ * next frames are stepped: at most two are in memory, and the run waits for the older one before it
+ * captures a third. The newest capture is also the state that a run writes when it is stopped
+ * within the next step.
  *
- * The thread reads the session's options and scene, and writes its records; nothing else. News for
- * the host (files, lines, whole frames) are kept and told on the thread that called ooze_run. */
+ * Two frames are worked on at a time, so that one is packed while the disk takes the other; a job's
+ * turn comes when all before it are done, and before that none of its files has its name. Jobs read
+ * the session's options and scene, and write its records in their turn. News for the host (files,
+ * lines, whole frames) are kept and told on the thread that called ooze_run. */
 #include "session.h"
 
 #include "base/seconds.h"
@@ -16,7 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SLOTS = 2, QUEUE = 64 };
+enum { SLOTS = 2, WRITERS = 2, QUEUE = 64 };
 
 typedef enum news_kind { NEWS_FILE, NEWS_LINE, NEWS_CHECKPOINT, NEWS_FRAME } news_kind;
 typedef struct news {
@@ -32,15 +34,15 @@ struct oz_pipeline {
   uint32_t newest;
   int has_newest;
 
-  int guarded, threaded;
-  oz_thread thread;
+  uint32_t threads; /* started */
+  oz_thread thread[WRITERS];
   /* under the guard: */
   oz_mutex guard;
   oz_condition changed;
   int stop;
-  oz_job queue[QUEUE];
-  uint32_t head, count;  /* the job at head is being worked on */
-  uint32_t users[SLOTS]; /* jobs of each capture */
+  oz_job queue[QUEUE];                  /* job n is at n % QUEUE */
+  uint64_t submitted, picked, finished; /* jobs so far; the next turn is that of job `finished` */
+  uint32_t users[SLOTS];                /* jobs of each capture */
   news *first, **last;
   ooze_result result; /* of the first job that failed; those behind it are dropped */
   ooze_message why;
@@ -61,6 +63,7 @@ static ooze_result post(oz_job *job, news_kind kind, const char *text) {
   oz_mutex_lock(&p->guard);
   *p->last = n;
   p->last = &n->next;
+  oz_condition_wake(&p->changed);
   oz_mutex_unlock(&p->guard);
   return OOZE_OK;
 }
@@ -127,19 +130,35 @@ ooze_result oz_session_news(oz_session *s) {
 
 /* ---- Jobs -------------------------------------------------------------------------------- */
 
+/* Whether the job may go on: no job before it has failed. */
+int oz_job_await_turn(oz_job *job) {
+  oz_pipeline *p = job->session->pipeline;
+  oz_mutex_lock(&p->guard);
+  while (p->finished != job->number) oz_condition_wait(&p->changed, &p->guard);
+  const int good = p->result >= 0;
+  oz_mutex_unlock(&p->guard);
+  return good;
+}
+
 static void work(oz_pipeline *p, oz_job *job) {
   const double began = oz_seconds();
   ooze_result result = job->files ? oz_job_write_files(job) : OOZE_OK;
   const double written = oz_seconds();
-  if (result >= 0 && job->checkpoint) result = oz_job_checkpoint(job);
-  if (result >= 0 && job->tells) result = post(job, NEWS_FRAME, "");
+  const int good = oz_job_await_turn(job);
+  const double turn = oz_seconds();
+  /* the frame is whole; a checkpoint of it is more */
+  if (good && result >= 0 && job->tells) result = post(job, NEWS_FRAME, "");
+  if (good && result >= 0 && job->checkpoint) result = oz_job_checkpoint(job);
   oz_mutex_lock(&p->guard);
   p->write_seconds += written - began;
-  p->checkpoint_seconds += oz_seconds() - written;
+  p->checkpoint_seconds += oz_seconds() - turn;
   if (result < 0 && p->result >= 0) {
     p->result = result;
     p->why = job->why;
   }
+  if (job->capture) p->users[job->slot]--;
+  p->finished++;
+  oz_condition_wake(&p->changed);
   oz_mutex_unlock(&p->guard);
 }
 
@@ -147,17 +166,13 @@ OZ_THREAD_FN(writer) {
   oz_pipeline *p = arg;
   oz_mutex_lock(&p->guard);
   for (;;) {
-    while (!p->count && !p->stop) oz_condition_wait(&p->changed, &p->guard);
-    if (!p->count) break;
-    oz_job *job = &p->queue[p->head];
-    const int runs = p->result >= 0;
+    while (p->picked == p->submitted && !p->stop) oz_condition_wait(&p->changed, &p->guard);
+    if (p->picked == p->submitted) break;
+    oz_job *job = &p->queue[p->picked++ % QUEUE];
+    if (p->result < 0) job->files = job->checkpoint = job->tells = 0; /* nothing behind a failure */
     oz_mutex_unlock(&p->guard);
-    if (runs) work(p, job);
+    work(p, job);
     oz_mutex_lock(&p->guard);
-    if (job->capture) p->users[job->slot]--;
-    p->head = (p->head + 1) % QUEUE;
-    p->count--;
-    oz_condition_wake(&p->changed);
   }
   oz_mutex_unlock(&p->guard);
   return 0;
@@ -176,22 +191,24 @@ ooze_result oz_session_submit(oz_session *s, int files, int checkpoint,
     job.capture = p->capture[p->newest];
     job.slot = p->newest;
   }
-  if (!p->threaded) {
-    if (failure(s) >= 0) work(p, &job);
-    return oz_session_news(s);
-  }
   oz_mutex_lock(&p->guard);
-  if (!job.capture && !p->count) { /* nothing to wait for */
+  if (!job.capture && p->finished == p->submitted) { /* nothing to wait for */
     oz_mutex_unlock(&p->guard);
     OZ_TRY_OK(oz_session_news(s));
     if (done) whole(s, done);
     return OOZE_OK;
   }
-  while (p->count == QUEUE) oz_condition_wait(&p->changed, &p->guard);
-  p->queue[(p->head + p->count++) % QUEUE] = job;
+  while (p->submitted - p->finished == QUEUE) oz_condition_wait(&p->changed, &p->guard);
+  job.number = p->submitted++;
+  p->queue[job.number % QUEUE] = job;
   if (job.capture) p->users[job.slot]++;
   oz_condition_wake(&p->changed);
   oz_mutex_unlock(&p->guard);
+  if (!p->threads) {
+    if (p->result < 0) job.files = job.checkpoint = job.tells = 0;
+    p->picked++;
+    work(p, &job);
+  }
   s->report.wait_seconds += oz_seconds() - began;
   return oz_session_news(s);
 }
@@ -200,11 +217,15 @@ ooze_result oz_session_settle(oz_session *s) {
   oz_pipeline *p = s->pipeline;
   const double began = oz_seconds();
   if (!p) return OOZE_OK;
-  oz_mutex_lock(&p->guard);
-  while (p->count) oz_condition_wait(&p->changed, &p->guard);
-  s->report.write_seconds = p->write_seconds;
-  s->report.checkpoint_seconds = p->checkpoint_seconds;
-  oz_mutex_unlock(&p->guard);
+  for (int left = 1; left;) { /* news are told as they come */
+    oz_mutex_lock(&p->guard);
+    while (p->finished != p->submitted && !p->first) oz_condition_wait(&p->changed, &p->guard);
+    left = p->finished != p->submitted;
+    s->report.write_seconds = p->write_seconds;
+    s->report.checkpoint_seconds = p->checkpoint_seconds;
+    oz_mutex_unlock(&p->guard);
+    if (left) (void)oz_session_news(s);
+  }
   s->report.wait_seconds += oz_seconds() - began;
   return oz_session_news(s);
 }
@@ -272,8 +293,9 @@ ooze_result oz_session_pipeline_open(oz_session *s) {
   s->pipeline = p;
   /* A run that was given one thread has no other; neither has one on a system that refuses. */
   const int alone = s->options.machine && s->options.machine->threads == 1;
-  p->threaded = !alone && oz_thread_start(&p->thread, writer, p);
-  if (!p->threaded) p->slots = 1;
+  while (!alone && p->threads < WRITERS && oz_thread_start(&p->thread[p->threads], writer, p))
+    p->threads++;
+  if (!p->threads) p->slots = 1;
   return OOZE_OK;
 }
 
@@ -281,13 +303,11 @@ void oz_session_pipeline_close(oz_session *s) {
   oz_pipeline *p = s->pipeline;
   if (!p) return;
   oz_session_captures_drop(s);
-  if (p->threaded) {
-    oz_mutex_lock(&p->guard);
-    p->stop = 1;
-    oz_condition_wake(&p->changed);
-    oz_mutex_unlock(&p->guard);
-    oz_thread_join(p->thread);
-  }
+  oz_mutex_lock(&p->guard);
+  p->stop = 1;
+  oz_condition_wake(&p->changed);
+  oz_mutex_unlock(&p->guard);
+  for (uint32_t k = 0; k < p->threads; k++) oz_thread_join(p->thread[k]);
   oz_condition_close(&p->changed);
   oz_mutex_close(&p->guard);
   free(p);

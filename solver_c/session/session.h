@@ -43,12 +43,13 @@ typedef struct oz_session {
   ooze_message *why;
 } oz_session;
 
-/* Files of one frame, on the pipeline's thread. Of the session it reads options and scene, and
- * writes the records. */
+/* Files of one frame, on one of the pipeline's threads. Of the session it reads options and scene;
+ * in its turn it writes the records. */
 typedef struct oz_job {
   oz_session *session;
   ooze_capture *capture; /* of `frame`; NULL: nothing is written */
   uint32_t slot;
+  uint64_t number;
   int32_t frame;
   int files, checkpoint, tells; /* what is wanted; tells: the frame is whole then */
   ooze_run_progress progress;
@@ -75,7 +76,8 @@ ooze_result oz_session_news(oz_session *s);
 uint64_t oz_session_capture_bytes(const oz_session *s); /* on the host */
 void oz_session_single_capture(oz_session *s);          /* no second one, if none is there yet */
 void oz_session_captures_drop(oz_session *s);           /* before their solver */
-/* on the pipeline's thread */
+/* On the pipeline's threads. await_turn: 0 if a job before this one has failed. */
+int oz_job_await_turn(oz_job *job);
 ooze_result oz_job_wrote(oz_job *job, const char *path);
 ooze_result oz_job_kept(oz_job *job, const char *path); /* a checkpoint */
 void oz_job_say(oz_job *job, const char *format, ...) OZ_PRINTF(2, 3);

@@ -34,6 +34,10 @@ typedef struct ooze_write_options {
   /* .bgeo.sc: that many compress; 0: all. Default 1. Bytes are the same with any number. */
   uint32_t threads;
   const char *software; /* named in the file. NULL: "Ooze" and its version. */
+  /* Points and meshes: asked when all is on disk, before the file has its name; may wait. 0: the
+   * file is removed, and writing returns OOZE_CANCELLED. NULL: at once. */
+  int (*ready)(void *user);
+  void *user;
 } ooze_write_options;
 
 /* One line for people, such as "frame.0007.ozc: chunk 3 is damaged; skipped". */
