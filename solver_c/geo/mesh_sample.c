@@ -11,7 +11,7 @@
 
 #define OZ_APART 0.82
 #define OZ_TRIES 14.0 /* candidates a square spacing */
-enum { MOST = 1 << 26 };
+enum { MOST = 1 << 24, LEAST_HEADS = 1 << 18 };
 
 typedef struct sampler {
   double cell;
@@ -151,7 +151,8 @@ ooze_result ooze_mesh_sample(const ooze_mesh *mesh, double spacing, uint32_t lay
   memset(&s, 0, sizeof s);
   ooze_mesh_samples_default(out);
   s.cell = spacing;
-  s.mask = (1u << 18) - 1;
+  s.mask = LEAST_HEADS - 1;
+  while ((double)s.mask < area / (spacing * spacing)) s.mask = 2 * s.mask + 1;
   s.out = out;
   s.head = malloc(((size_t)s.mask + 1) * sizeof *s.head);
   if (!s.head) result = oz_fail(why, OOZE_ERROR_MEMORY, "out of memory for points on a mesh");
