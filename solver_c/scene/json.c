@@ -10,8 +10,34 @@ json_t *oz_json_load(const char *text, size_t bytes, size_t flags, json_error_t 
                      int *no_memory) {
   errno = 0;
   json_t *value = json_loadb(text ? text : "", bytes, flags, error);
-  *no_memory = !value && (errno == ENOMEM || error->line < 0);
-  return value;
+  *no_memory = errno == ENOMEM || (!value && error->line < 0);
+  if (value && !*no_memory) {
+    /* Jansson goes on with a letter less where a text's memory cannot grow, and hides errno: only a
+     * second reading tells */
+    json_error_t unread;
+    json_t *again = json_loadb(text ? text : "", bytes, flags, &unread);
+    *no_memory = !again || !json_equal(value, again);
+    json_decref(again);
+  }
+  if (!*no_memory) return value;
+  json_decref(value);
+  return NULL;
+}
+
+json_t *oz_json_copy(const json_t *value) {
+  errno = 0;
+  json_t *copy = json_deep_copy(value);
+  if (errno != ENOMEM) return copy;
+  json_decref(copy); /* a member may be missing in it */
+  return NULL;
+}
+
+char *oz_json_text(const json_t *value, size_t flags) {
+  errno = 0;
+  char *text = json_dumps(value, flags);
+  if (errno != ENOMEM) return text;
+  free(text);
+  return NULL;
 }
 
 /* ---- Lines ------------------------------------------------------------------------------- */

@@ -109,7 +109,7 @@ static ooze_result apply_wedge(oz_reader *r) {
       *set = json_object_get(json_array_get(json_object_get(s->doc, "wedge"), found), "set");
   json_object_foreach(set, key, value) {
     char error[160] = "";
-    json_t *copy = json_deep_copy(value);
+    json_t *copy = oz_json_copy(value);
     if (!copy) return OZ_NO_MEMORY(r);
     if (!oz_json_put(s->doc, key, copy, error, sizeof error)) {
       char path[64];
@@ -189,12 +189,12 @@ static ooze_result read_all(oz_reader *r) {
       oz_pose_rotate(s->start.emitters[i].posed.rotate, s->start.emitters[i].desc.start.rotation);
   OZ_TRY_OK(oz_check_bodies(r));
   OZ_TRY_OK(oz_check_slips(r));
-  json_t *run = json_deep_copy(s->doc);
+  json_t *run = oz_json_copy(s->doc);
   if (run) json_object_del(run, "wedge"); /* it has been applied */
   if (run && !json_object_get(run, "output")) json_object_set_new(run, "output", json_object());
   json_t *output = json_object_get(run, "output");
   const int named = json_object_set_new(output, "name", json_string(s->output.name)) == 0;
-  s->text = named ? json_dumps(run, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
+  s->text = named ? oz_json_text(run, JSON_INDENT(2) | JSON_REAL_PRECISION(9)) : NULL;
   json_decref(run);
   return s->text ? OOZE_OK : OZ_NO_MEMORY(r);
 }

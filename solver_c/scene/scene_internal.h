@@ -190,6 +190,9 @@ double oz_frame_time(const ooze_scene *scene, double frame); /* s */
  * Jansson does not. */
 json_t *oz_json_load(const char *text, size_t bytes, size_t flags, json_error_t *error,
                      int *no_memory);
+/* As Jansson has them, but NULL where any allocation failed: Jansson goes on with what it has. */
+json_t *oz_json_copy(const json_t *value);
+char *oz_json_text(const json_t *value, size_t flags); /* to be freed */
 int oz_json_line(const char *text, size_t bytes, const char *path);
 /* Puts a value at a dotted path; objects on the way are made. value is stolen. */
 int oz_json_put(json_t *root, const char *path, json_t *value, char *error, size_t capacity);

@@ -22,7 +22,7 @@ static int fold_file(json_t *item, uint64_t hash) {
 
 /* The scene without values that have no effect on the motion. NULL when memory is out. */
 static json_t *motion_of(const ooze_scene *s) {
-  json_t *doc = json_deep_copy(s->doc), *item;
+  json_t *doc = oz_json_copy(s->doc), *item;
   if (!doc) return NULL;
   json_object_del(doc, "about");
   json_object_del(doc, "note");
@@ -144,7 +144,7 @@ ooze_result oz_job_checkpoint(oz_job *job) {
                            names_of(s, 0), "emitters", names_of(s, 1), "files",
                            oz_session_records(s, job->frame), "watch", s->watch_values);
   /* reals with all digits: they are compared */
-  char *text = meta && motion ? json_dumps(meta, JSON_COMPACT) : NULL;
+  char *text = meta && motion ? oz_json_text(meta, JSON_COMPACT) : NULL;
   json_decref(meta);
   if (!text) return oz_fail(&job->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
   ooze_result result =
@@ -237,7 +237,7 @@ static ooze_result go_on(oz_session *s, const char *path, const void *memory, si
   changes c = {s, 0, ""};
   json_t *now = motion_of(scene);
   /* through text, as the other one went */
-  char *text = now ? json_dumps(now, JSON_COMPACT) : NULL;
+  char *text = now ? oz_json_text(now, JSON_COMPACT) : NULL;
   json_decref(now);
   now = text ? json_loads(text, 0, NULL) : NULL;
   free(text);

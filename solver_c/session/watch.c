@@ -29,7 +29,7 @@ ooze_result oz_session_use_values(oz_session *s, json_t *values) {
   ooze_result result =
       sets ? OOZE_OK : oz_fail(s->why, OOZE_ERROR_MEMORY, "out of memory for watched values");
   json_object_foreach(values, key, value) {
-    char *text = result == OOZE_OK ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
+    char *text = result == OOZE_OK ? oz_json_text(value, JSON_ENCODE_ANY | JSON_COMPACT) : NULL;
     size_t room = text ? strlen(key) + strlen(text) + 2 : 0;
     if (text) sets[at] = malloc(room);
     if (text && sets[at])

@@ -92,7 +92,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         pathlib.Path("scene.json").write_text(json.dumps(SCENE))
-        whole = run("whole", f"{kind}:0")
+        whole = run("whole", f"{kind.rstrip('+')}:0")
         if whole.returncode:
             sys.exit(f"without a fault: {whole.returncode}: {whole.stderr}")
         counts = dict(line.split() for line in pathlib.Path("count.txt").read_text().splitlines())
