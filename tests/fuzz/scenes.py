@@ -6,6 +6,7 @@ import json
 import math
 import os
 import random
+import resource
 import shutil
 import struct
 import subprocess
@@ -119,6 +120,10 @@ def fastest(path):
     return most
 
 
+def limit():  # of its own time: a busy machine is no hang
+    resource.setrlimit(resource.RLIMIT_CPU, (20, 25))
+
+
 def main():
     tally, failures = {}, []
     for number in range(first, first + count):
@@ -129,7 +134,7 @@ def main():
         shutil.rmtree("o", ignore_errors=True)
         command = [ooze, "run", "scene.json", "-o", "o", "--quiet", "-t", "1", "--max-memory", "2"]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600, preexec_fn=limit)
             code, said = done.returncode, done.stderr.strip()
         except subprocess.TimeoutExpired:
             code, said = "hangs", ""

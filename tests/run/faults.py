@@ -42,7 +42,7 @@ def run(folder, fault=None, *arguments):
             environment["OOZE_FAULT_ERRNO"] = number
     command = [ooze, "run", "scene.json", "-o", folder, "--json", "--quiet", "-t", threads, *arguments]
     try:
-        return subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=20)
+        return subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(command, -9, "", "ooze: hangs")
 
