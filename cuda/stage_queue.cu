@@ -343,7 +343,8 @@ static ooze_result enqueue(gpu *g, const oz_frame *f, oz_stage stage, ooze_messa
   if (!room) OZ_TRY(flush(g, why));
   /* of the stages behind `finish` only the rest filter leaves positions alone */
   const bool filter = stage == OZ_STAGE_filter_gradient || stage == OZ_STAGE_filter_move ||
-                      stage == OZ_STAGE_settle || stage == OZ_STAGE_wall_drag;
+                      stage == OZ_STAGE_settle || stage == OZ_STAGE_wall_drag ||
+                      stage == OZ_STAGE_flow_rate;
   if (!filter) {
     g->sorter.box_known = BOX_UNKNOWN;
     cancel_presort(g);
@@ -403,7 +404,8 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   g->lists.prebuilt = PREBUILT_NONE;
   /* these change state that roll_back does not restore */
   const bool commits =
-      stage == OZ_STAGE_slip_take || stage == OZ_STAGE_conform_update || stage == OZ_STAGE_finish;
+      stage == OZ_STAGE_slip_take || stage == OZ_STAGE_conform_update ||
+      stage == OZ_STAGE_law_update || stage == OZ_STAGE_finish;
   if (g->mailbox.pending && commits) {
     OZ_TRY(flush(g, why));
     OZ_TRY(check_pending(g, why));

@@ -14,6 +14,7 @@
 #include "physics/density.h"
 #include "physics/filter.h"
 #include "physics/heat.h"
+#include "physics/law_stages.h"
 #include "physics/load.h"
 #include "physics/mixing.h"
 #include "physics/motion.h"

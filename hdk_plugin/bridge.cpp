@@ -29,7 +29,7 @@ static ooze_attribute_info describe(int a) {
 // Attributes that are 0 for every new particle: one that is 0 everywhere need not be written.
 static bool quiet(ooze_attribute a) {
   return a == OOZE_FORCE || a == OOZE_MATERIAL || a == OOZE_SOURCE || a == OOZE_OWNER ||
-         a == OOZE_REST;
+         a == OOZE_REST || a >= OOZE_SOLVENT_VISCOSITY;
 }
 
 // ---- who is who ----

@@ -12,6 +12,8 @@ enum {
   OZ_CHECK_POSITION,
   OZ_CHECK_VELOCITY,
   OZ_CHECK_TENSOR,
+  OZ_CHECK_STRETCH,
+  OZ_CHECK_RATE,
   OZ_CHECK_FORCE,
   OZ_CHECK_MATERIAL,
   OZ_CHECK_FRACTION,
@@ -50,6 +52,13 @@ static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
     [OOZE_REST] = {"bodyrest", 3, 0, 1, 1, OZ_CHECK_POSITION, OZ_FIELD_REFERENCE, NULL},
     [OOZE_MELT] = {"melt", 1, 0, 1, 1, OZ_CHECK_FRACTION, OZ_FIELD_MELT, NULL},
     [OOZE_PRESSURE] = {"pressure", 1, 0, 1, 1, OZ_CHECK_PRESSURE, OZ_FIELD_PRESSURE, NULL},
+    [OOZE_SOLVENT_VISCOSITY] = {"solventvisc", 1, 0, 1, 1, OZ_CHECK_SCHEMA,
+                                OZ_FIELD_SOLVENT_VISCOSITY, "solvent_viscosity"},
+    [OOZE_YIELD_STRESS] = {"yieldstress", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_YIELD_STRESS,
+                           "yield_stress"},
+    [OOZE_SHEAR_RATE] = {"shearrate", 1, 0, 1, 1, OZ_CHECK_RATE, OZ_FIELD_SHEAR_RATE, NULL},
+    [OOZE_SECOND_STRETCH] = {"secondstretch", 6, 0, 1, 1, OZ_CHECK_STRETCH,
+                             OZ_FIELD_SECOND_STRETCH, NULL},
 };
 
 static uint32_t element_bytes(ooze_attribute a) { return a == OOZE_ID ? 8 : 4; }
@@ -196,12 +205,21 @@ static const char *fault(const ooze_solver *s, const oz_attribute *a, const floa
     return *value >= 0.0f && *value <= 1.0f ? NULL : "0 to 1";
   case OZ_CHECK_PRESSURE:
     return all_within(value, 1, OZ_HARD) ? NULL : "a finite value of at most 1e9 Pa";
+  case OZ_CHECK_RATE:
+    return *value >= 0.0f && *value <= (float)OZ_HARD ? NULL : "0 to 1e9 1/s";
   case OZ_CHECK_TENSOR:
     if (s->params.model == OOZE_MODEL_CAUCHY) /* there it is 1 plus the strain */
       return all_within(value, 6, 1e6) ? NULL : "a tensor of finite values, xx yy zz xy xz yz";
     return all_within(value, 6, 1e6) && positive_definite(value)
                ? NULL
                : "a positive definite tensor, xx yy zz xy xz yz";
+  case OZ_CHECK_STRETCH: {
+    float q[6];
+    for (int k = 0; k < 6; ++k) q[k] = value[k] + (k < 3 ? 1.0f : 0.0f);
+    return all_within(value, 6, 1e6) && positive_definite(q)
+               ? NULL
+               : "a positive definite tensor minus the identity, xx yy zz xy xz yz";
+  }
   case OZ_CHECK_MATERIAL: {
     uint32_t m;
     memcpy(&m, value, 4);

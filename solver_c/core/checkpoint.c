@@ -23,9 +23,9 @@
 #include "core/particles.h"
 
 #define OZ_MAGIC "ooze ck\n"
-/* 3 leaves no attribute out; 5 knows what computed it */
+/* 3 leaves no attribute out; 5 knows what computed it; 6 has the attributes of laws of flow */
 enum {
-  OZ_CHECKPOINT_VERSION = 5,
+  OZ_CHECKPOINT_VERSION = 6,
   OZ_CHECKPOINT_OLDEST = 3,
   OZ_HEADER_BEFORE_5 = 72,
   OZ_STRUCT_MAX = 4096
@@ -52,6 +52,10 @@ static const struct {
     {OOZE_REST, OZ_FIELD_REFERENCE, 3},
     {OOZE_MELT, OZ_FIELD_MELT, 1},
     {OOZE_PRESSURE, OZ_FIELD_PRESSURE, 1},
+    {OOZE_SOLVENT_VISCOSITY, OZ_FIELD_SOLVENT_VISCOSITY, 1},
+    {OOZE_YIELD_STRESS, OZ_FIELD_YIELD_STRESS, 1},
+    {OOZE_SHEAR_RATE, OZ_FIELD_SHEAR_RATE, 1},
+    {OOZE_SECOND_STRETCH, OZ_FIELD_SECOND_STRETCH, 6},
     {OOZE_ID, OZ_FIELD_ID, 2},
 };
 enum { OZ_PLACES = (int)(sizeof places / sizeof *places), OZ_LOAD_BLOCK = 16384 };
@@ -274,6 +278,8 @@ static ooze_result read_header(ooze_solver *s, oz_reader *r, oz_header *h) {
     if (!from) return cut_short(s, r, "the header");
     memcpy(&h->backend, from, whole - OZ_HEADER_BEFORE_5);
   }
+  for (int a = OOZE_SOLVENT_VISCOSITY; h->version < 6 && a <= OOZE_SECOND_STRETCH; ++a)
+    h->left_out |= UINT64_C(1) << a;
   if (h->left_out & ~optional())
     return oz_fail(s->message, OOZE_ERROR_FORMAT,
                    "checkpoint: attributes %#llx are left out; of these %#llx can be",

@@ -23,6 +23,14 @@ ooze_result oz_material_check(const ooze_material *material, const char *who, oo
   return OOZE_OK;
 }
 
+/* Laws of flow that a material asks for: OZ_LAW_* bits. */
+static uint32_t laws_of(const ooze_material *m) {
+  const int second = m->second_viscosity > 0 && m->second_relaxation_time > 0;
+  return (m->consistency > 0 || m->thinning_time > 0 ? OZ_LAW_RATE : 0u) |
+         (m->extensibility > 0 ? OZ_LAW_EXTENDS : 0u) | (second ? OZ_LAW_SECOND : 0u) |
+         (m->solvent_viscosity > 0 ? OZ_LAW_SOLVENT : 0u);
+}
+
 /* Allocates, but only in the first step after a material was changed. */
 ooze_result oz_materials_to_backend(ooze_solver *s) {
   if (s->matter_known) return OOZE_OK;
@@ -32,6 +40,7 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
     return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
   s->has_tension = s->has_yield = s->has_heat = s->has_ramps = s->ramps_have_relaxation_time = 0;
   s->diffusivity = s->mixing = 0;
+  s->laws = 0;
   for (uint32_t i = 0; i < s->material_count; ++i) {
     const ooze_material *m = &s->materials[i];
     matter[i].density = m->density;
@@ -46,6 +55,16 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
     matter[i].adhesion = m->adhesion;
     s->has_tension |= m->surface_tension > 0 || m->cohesion > 0;
     s->has_yield |= m->yield_stress > 0;
+    matter[i].solvent_viscosity = m->solvent_viscosity;
+    matter[i].thinning_time = m->thinning_time;
+    matter[i].flow_index = m->flow_index;
+    matter[i].thinning_sharpness = m->thinning_sharpness;
+    matter[i].thinned_viscosity = m->thinned_viscosity;
+    matter[i].consistency = m->consistency;
+    matter[i].extensibility = m->extensibility;
+    matter[i].second_viscosity = m->second_viscosity;
+    matter[i].second_relaxation_time = m->second_relaxation_time;
+    s->laws |= laws_of(m);
     float share = 1.0f / (m->density * m->heat_capacity);
     matter[i].conductivity = m->conductivity;
     matter[i].heat_share = share;

@@ -82,6 +82,7 @@ int oz_rank_of(const ooze_solver *s, uint64_t id, uint32_t *out);
 /* attributes.c */
 size_t oz_attribute_bytes(ooze_attribute attribute); /* of one particle */
 int oz_attribute_is_state(ooze_attribute attribute);
+oz_field oz_attribute_field(ooze_attribute attribute);
 /* Values that may be written; ids name the offender. stride 0: tight */
 ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, const uint64_t *ids,
                                uint32_t count, size_t stride, const void *in, ooze_message *why);

@@ -92,6 +92,7 @@ struct ooze_solver {
    * time among those; the greatest diffusivity of heat and of mixing (m^2/s). Valid when
    * matter_known is set. */
   uint32_t has_tension, has_yield, has_heat, has_ramps, ramps_have_relaxation_time;
+  uint32_t laws; /* of flow: OZ_LAW_* of all materials */
   float diffusivity, mixing;
   uint32_t matter_known; /* the backend has them as they are */
   uint32_t material_count;
@@ -129,7 +130,7 @@ ooze_result oz_bodies_to_backend(ooze_solver *s); /* bodies.c: likewise */
 /* materials.c: the physics' table, where it changed */
 ooze_result oz_materials_to_backend(ooze_solver *s);
 /* fields.c: the values that a material gives to its particles, one word each */
-enum { OZ_MATERIAL_VALUES = 5 };
+enum { OZ_MATERIAL_VALUES = 7 };
 typedef struct oz_material_value {
   oz_field field;
   size_t offset; /* in ooze_material */

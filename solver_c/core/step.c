@@ -60,7 +60,9 @@ static ooze_result substeps_left(ooze_solver *s, double left, uint32_t done, uin
 static ooze_result provide_fields(ooze_solver *s, int relaxes) {
   const uint32_t model = s->params.model;
   const int blend = model == OOZE_MODEL_BLEND,
-            solids = s->bodies.count > 0 || s->particles.hidden > 0;
+            solids = s->bodies.count > 0 || s->particles.hidden > 0,
+            yields = s->has_yield || oz_field_there(s, OZ_FIELD_YIELD_STRESS),
+            laws = s->laws || oz_field_there(s, OZ_FIELD_SOLVENT_VISCOSITY);
   const struct {
     int when;
     oz_field field;
@@ -72,8 +74,11 @@ static ooze_result provide_fields(ooze_solver *s, int relaxes) {
       {s->has_heat || model == OOZE_MODEL_LINKS, OZ_FIELD_TEMPERATURE},
       {s->has_heat, OZ_FIELD_MELT},
       {solids, OZ_FIELD_OWNER},
-      {solids || blend || (s->has_yield && model == OOZE_MODEL_CONFORMATION), OZ_FIELD_REFERENCE},
+      {solids || blend || (yields && model == OOZE_MODEL_CONFORMATION), OZ_FIELD_REFERENCE},
       {relaxes && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_PRESSURE},
+      {(s->laws & OZ_LAW_RATE) && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_SHEAR_RATE},
+      {laws && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_CARRIED},
+      {(s->laws & OZ_LAW_SECOND) && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_SECOND_STRETCH},
   };
   for (size_t k = 0; k < sizeof needs / sizeof *needs; ++k)
     if (needs[k].when) OZ_TRY(oz_field_provide(s, needs[k].field));
@@ -338,8 +343,12 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   OZ_TRY(bodies_fit(s));
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(surroundings(s, f0, f1, dt));
-  const uint32_t relaxes =
-      s->particles.has_relaxation_time || s->has_yield || s->ramps_have_relaxation_time;
+  /* particles may have values of their own where their materials have none */
+  const uint32_t yields = s->has_yield || (uint32_t)oz_field_there(s, OZ_FIELD_YIELD_STRESS);
+  const uint32_t laws =
+      s->laws | (oz_field_there(s, OZ_FIELD_SOLVENT_VISCOSITY) ? OZ_LAW_SOLVENT : 0u);
+  const uint32_t relaxes = s->particles.has_relaxation_time || yields ||
+                           s->ramps_have_relaxation_time || (laws & OZ_LAW_SECOND);
   OZ_TRY(provide_fields(s, (int)relaxes));
   keep_backup(s);
   memset(step, 0, sizeof *step);
@@ -347,7 +356,8 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->params = &s->params;
   step->separation = s->separation;
   step->time = time;
-  step->has_yield = s->has_yield;
+  step->has_yield = yields;
+  step->laws = laws;
   step->has_heat = s->has_heat;
   step->has_tension = s->has_tension;
   step->has_ramps = s->has_ramps;

@@ -69,12 +69,12 @@ static ooze_result take_out(const source *from, ooze_attribute which,
   return OOZE_OK;
 }
 
-/* Attributes that only bodies, melting and shape memory use are left out where no particle has
+/* Attributes that only bodies, melting, shape memory and laws of flow use are left out where no particle has
  * them: reading then gives the same zeros. */
 static bool all_zero(const source *from, ooze_attribute which, const ooze_attribute_info *info) {
   unsigned char page[256 * 24];
   const size_t row = (size_t)info->components * info->element_bytes;
-  if (which != OOZE_OWNER && which != OOZE_REST && which != OOZE_MELT && which != OOZE_PRESSURE)
+  if (which != OOZE_OWNER && which != OOZE_REST && which != OOZE_MELT && which < OOZE_PRESSURE)
     return false;
   const void *own = NULL;
   if (from->capture && ooze_capture_array(from->capture, which, &own) == OOZE_OK && !own)

@@ -187,6 +187,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   f->sequential = f->body_count != 0;
   f->fused_density = !f->sequential && !s->has_boundary && !explicit_stress && !printed;
   f->has_yield = s->has_yield;
+  f->laws = printed || explicit_stress || !f->volume_split ? 0 : s->laws;
   f->projects_velocity = projects != 0;
   f->shifting = projects ? s->params->shifting : 0.0f;
   f->dilates = f->shifting > 0.0f && f->volume_split;
@@ -226,6 +227,12 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* project velocities, then positions */
   RUN(velocity_start);
+  /* a law of flow makes its own tensor of q, which the projections read in its place */
+  const int lawful = f->laws && s->has_relaxation_time;
+  if (lawful) {
+    RUN(law_start);
+    swap(&f->q, &f->carried);
+  }
   if (printed)
     OZ_TRY(project_as_printed(s, b, f, why));
   else {
@@ -243,7 +250,11 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* conformation and velocity at the end of the step */
   if (s->has_yield && projects) OZ_TRY(remember_slip(b, f, why));
-  if (s->has_relaxation_time && !printed) RUN(conform_update);
+  if (lawful) {
+    swap(&f->q, &f->carried);
+    RUN(law_update);
+  } else if (s->has_relaxation_time && !printed)
+    RUN(conform_update);
   if (f->shifting > 0.0f) {
     RUN(shift_strength);
     RUN(shift);
@@ -272,6 +283,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
     swap(&f->u, &f->u2);
     RUN(settle);
   }
+  if (f->laws & OZ_LAW_RATE) RUN(flow_rate);
   if (b->table->finished) OZ_TRY(b->table->finished(b, &s->bad, why));
   OZ_TRY(oz_heat_conduct(s, b, f, why));
   return oz_fluids_mix(s, b, f, why);

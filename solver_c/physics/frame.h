@@ -126,6 +126,7 @@ typedef struct oz_frame {
   /* ---- conditions of the substep ---- */
   uint32_t has_relaxation_time; /* some particle has a relaxation time: Q is not I everywhere */
   uint32_t has_yield;           /* some material has a yield stress */
+  uint32_t laws;                /* OZ_LAW_* that some material has */
   uint32_t has_boundary;        /* there are boundary particles */
   uint32_t boundary_still;      /* boundary particles rest, in the last substep and in this one */
   uint32_t has_loads;           /* loads on boundary particles are summed */
@@ -192,6 +193,12 @@ typedef struct oz_frame {
   /* (count) Pa: start value of the velocity projection's pressure, for particles that remember
    * their shape; else 0. Written by finish */
   float *pressure;
+  float *solvent_viscosity; /* (count) Pa s, beside the viscosity that relaxes */
+  float *yield_stress;      /* (count) Pa */
+  float *shear_rate;        /* (count) 1/s, of the velocities that the last substep left */
+  float *second_stretch;    /* planes 6: conformation tensor of the second mode minus identity */
+  /* planes 6: tensor that a law of flow makes of q; the projections read it in the place of q */
+  float *carried;
   uint64_t *id; /* (count) */
 
   /* ---- arrays of one substep (lifetimes above) ---- */

@@ -138,6 +138,17 @@ OZ_FN void oz_matrix_product_spare(oz_real *acc, const float *a, const float *u,
 #endif
 #endif
 
+/* a^b for a above 0, lane by lane: the same bits in every vector width. */
+#if OZ_LANES > 1
+OZ_FN oz_real oz_pow(oz_real a, oz_real b) {
+  oz_real r = a;
+  for (int k = 0; k < OZ_LANES; k++) r[k] = powf(a[k], b[k]);
+  return r;
+}
+#else
+OZ_FN oz_real oz_pow(oz_real a, oz_real b) { return powf(a, b); }
+#endif
+
 OZ_FN oz_real oz_clamp(oz_real a, oz_real lo, oz_real hi) { return oz_min(oz_max(a, lo), hi); }
 
 /* 1 where the value is finite, 0 where it is NaN or infinite. */

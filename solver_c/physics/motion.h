@@ -2,7 +2,7 @@
 #ifndef OZ_PHYSICS_MOTION_H
 #define OZ_PHYSICS_MOTION_H
 
-#include "physics/pairs.h"
+#include "physics/law.h"
 
 #define OZ_PRESSURE_RATE 0.3f
 
@@ -18,6 +18,7 @@ OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real tau = oz_relaxation_time(f, i), mu = oz_viscosity(f, i), zero = oz_set(0.0f);
   oz_real alpha =
       oz_select(mu > zero, (tau + f->dt) / oz_max(mu, oz_set(1e-12f)), oz_compliance(f, i));
+  if (f->laws) alpha = oz_law_compliance(f, i);
   oz_real a = alpha * (f->m_ref * f->d * f->d / (f->V0 * f->dt * f->dt));
   /* Floors (docs/theory/conformation.md): singular rows stay bounded, and elastic stiffness per
    * step stays below about 500. */
@@ -166,6 +167,10 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
   if (oz_any(oz_not(good))) {
     Q = oz_s3_select(good, &Q, &rest);
     oz_planes6_st(f->q, f->stride, i, &Q);
+    for (uint32_t c = 0; c < 6 && f->second_stretch; c++) {
+      float *second = f->second_stretch + (size_t)c * f->stride;
+      oz_st(second, i, oz_select(good, oz_ld(second, i), zero));
+    }
   }
   v.x = oz_select(good, v.x, zero);
   v.y = oz_select(good, v.y, zero);

@@ -123,7 +123,15 @@ typedef struct oz_matter {
   float links_beta;              /* model links: lengthening of this material; 0: by temperature */
   float mixing;                  /* m^2/s */
   float surface_tension, cohesion, adhesion; /* N/m; Pa; weight of walls */
+  /* laws of flow (law.h): Pa s; s; power; Yasuda's exponent; Pa s; Pa s^power */
+  float solvent_viscosity, thinning_time, flow_index, thinning_sharpness, thinned_viscosity,
+      consistency;
+  float extensibility;                            /* greatest stretch; 0: none */
+  float second_viscosity, second_relaxation_time; /* Pa s; s: second mode */
 } oz_matter;
+
+/* Laws of flow that some material has: bits of oz_frame.laws (law.h). */
+enum { OZ_LAW_RATE = 1, OZ_LAW_EXTENDS = 2, OZ_LAW_SECOND = 4, OZ_LAW_SOLVENT = 8 };
 
 /* step from one material to the next in a gather */
 #define OZ_MATTER_FLOATS ((uint32_t)(sizeof(oz_matter) / sizeof(float)))

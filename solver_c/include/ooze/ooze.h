@@ -298,6 +298,24 @@ typedef struct ooze_material {
   float cohesion;
   /* 0 to 2: pull of walls on such fluid; 0 beads, 1 neither, 2 wets. Default 1. */
   float adhesion;
+  /* Laws of flow (docs/theory/rheology.md), model conformation. */
+  /* Pa s, 0 or more: Newtonian part beside `viscosity`, which relaxes (Oldroyd-B). Default 0. */
+  float solvent_viscosity;
+  /* s, 0 or more: 1 over the rate from which on viscosity falls (Carreau-Yasuda); 0: never.
+   * Default 0. */
+  float thinning_time;
+  /* 0.05 to 2: power of the rate that stress grows with; 1 is Newtonian. Default 1. */
+  float flow_index;
+  float thinning_sharpness; /* 0.1 to 10: Yasuda's exponent. Default 2 (Carreau). */
+  float thinned_viscosity;  /* Pa s, 0 or more: at the greatest rates. Default 0. */
+  /* Pa s^flow_index, 0 or more: stress beyond the yield stress at a rate of 1/s (Herschel-Bulkley,
+   * or a power law); viscosity is then its upper bound. 0: none. Default 0. */
+  float consistency;
+  /* 0, or 2 to 50: most that material can be stretched to, over its length (FENE-P). 0: stretch is
+   * cut off at 4.5. Default 0. */
+  float extensibility;
+  float second_viscosity;       /* Pa s, 0 or more: of a second mode. Default 0. */
+  float second_relaxation_time; /* s, 0 or more: of a second mode. Default 0. */
 } ooze_material;
 
 /* 0 is the default one */
@@ -341,6 +359,13 @@ typedef enum ooze_attribute {
   OOZE_MELT, /* float: latent heat taken up, 0 solid to 1 liquid */
   /* float, Pa: of the last substep, from which the next one starts; 0 in what is only viscous */
   OOZE_PRESSURE,
+  OOZE_SOLVENT_VISCOSITY, /* float, Pa s */
+  OOZE_YIELD_STRESS,      /* float, Pa */
+  /* float, 1/s: at the last substep, from which the next one takes its viscosity; 0 where no
+     material has one that depends on it */
+  OOZE_SHEAR_RATE,
+  /* 6 float, xx yy zz xy xz yz: conformation of the second mode minus the identity */
+  OOZE_SECOND_STRETCH,
   OOZE_ATTRIBUTE_COUNT
 } ooze_attribute;
 
@@ -823,6 +848,8 @@ static inline void ooze_material_default(ooze_material *m) {
   m->temperature = 293.15f;
   m->heat_capacity = 2000.0f;
   m->adhesion = 1.0f;
+  m->flow_index = 1.0f;
+  m->thinning_sharpness = 2.0f;
 }
 static inline void ooze_particles_default(ooze_particles *p) {
   memset(p, 0, sizeof *p);

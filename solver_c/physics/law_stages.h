@@ -1,0 +1,171 @@
+/* Stages of the laws of flow (law.h, docs/theory/rheology.md). They run in scenes with a material
+ * that asks for one: law_start behind velocity_start, law_update instead of conform_update,
+ * flow_rate at the end of the substep. */
+#ifndef OZ_PHYSICS_LAW_STAGES_H
+#define OZ_PHYSICS_LAW_STAGES_H
+
+#include "physics/law.h"
+#include "physics/projection.h"
+#include "physics/strain.h"
+
+/* ---- law_start: what velocity_start gives, with the tensor that the law makes of Q. It goes to
+ * `carried`, which both projections read in the place of q ---- */
+
+OZ_FN void oz_law_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_real inv_q = oz_inv_q_ld(f, i), a = oz_ld(f->a, i) / inv_q;
+  oz_real q = oz_law_stiffness(f, i, 1.0f / inv_q, &a);
+  oz_s3 T = oz_carried(f, i, a), B = oz_six_ld(f->B, f->stride, i), lam;
+  oz_mask elastic = oz_solid(f, i);
+  if (f->laws & OZ_LAW_SECOND) elastic |= oz_second_share(f, i, a) > oz_set(0.0f);
+
+  /* The stress at the start, as in velocity_start: stiff particles begin with a part of it, those
+   * that yield with all of it up to their yield stress. */
+  oz_real yield = oz_yield(f, i), zero = oz_set(0.0f), one = oz_set(1.0f);
+  oz_real part = oz_min(one, 10.0f * a), unit = oz_set(1.0f / oz_pressure_unit(f));
+  oz_s3 dev = oz_stretch(f, &T, 1.0f / a);
+  oz_real size = oz_sqrt(0.5f * oz_s3_dot(&dev, &dev)), most = yield * unit;
+  oz_real held = oz_select(size > most, most / oz_max(size, oz_set(1e-20f)), one);
+  oz_mask yields = yield > zero;
+  for (int c = 0; c < 6; c++) dev.s[c] *= oz_select(yields, held, part);
+  part = oz_select(yields, one, part);
+  oz_real pressure = oz_ld_or_none(f->pressure, i) * unit * part;
+  pressure = oz_select(oz_abs(pressure) < oz_set(1e3f), pressure, zero);
+  for (int c = 0; c < 6; c++)
+    lam.s[c] = oz_select(elastic, (c < 3 ? pressure : zero) - dev.s[c], zero);
+  oz_lam_st(f, i, &lam);
+  oz_send(f, i, &lam, &B);
+  oz_planes6_st(f->carried, f->stride, i, &T);
+  oz_st(f->a, i, a / q);
+  oz_st(oz_inv_q(f, i), 0, 1.0f / q);
+}
+
+/* ---- law_update: conform_update with the laws ---- */
+
+typedef struct {
+  int none;
+} oz_law_update_self;
+
+OZ_FN void oz_law_update_begin(const oz_frame *f, uint32_t i, oz_law_update_self *s) {
+  (void)f;
+  (void)i;
+  s->none = 0;
+}
+
+OZ_FN void oz_law_update_pair(const oz_frame *f, const oz_law_update_self *s, const oz_group *n,
+                              oz_real *acc) {
+  (void)s;
+  oz_outer(acc, f->y, n);
+}
+
+/* Eigenvalues within bounds; lanes near the identity are left alone. */
+OZ_FN oz_s3 oz_law_clamp(const oz_s3 *q, oz_real least, oz_real most) {
+  oz_real w[3];
+  oz_m3 U;
+  oz_s3 one = oz_s3_identity();
+  oz_real far = oz_set(0.0f);
+  for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(q->s[c] - one.s[c]));
+  oz_mask check = oz_not(far < oz_set(0.3f));
+  if (!oz_any(check)) return *q;
+  oz_s3_eigen(q, 4, w, &U);
+  for (int c = 0; c < 3; c++) w[c] = oz_clamp(w[c], least, most);
+  oz_s3 r = oz_s3_compose(w, &U);
+  return oz_s3_select(check, &r, q);
+}
+
+/* The second mode's tensor, which is stored without the identity. */
+OZ_FN void oz_second_update(const oz_frame *f, uint32_t i, const oz_m3 *R, const oz_m3 *S) {
+  oz_s3 Q = oz_planes6_ld(f->second_stretch, f->stride, i), one = oz_s3_identity();
+  for (int c = 0; c < 3; c++) Q.s[c] += 1.0f;
+  Q = oz_s3_rotate(&Q, R);
+  Q = oz_conformation_step(&Q, S, oz_of_matter(f, i, &f->matter->second_relaxation_time), f->dt);
+  Q = oz_law_clamp(&Q, oz_set(0.05f), oz_set(20.0f));
+  Q = oz_s3_select(oz_enough(f, i), &Q, &one);
+  for (int c = 0; c < 3; c++) Q.s[c] -= 1.0f;
+  oz_planes6_st(f->second_stretch, f->stride, i, &Q);
+}
+
+OZ_FN void oz_law_update_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_m3 R, S, F;
+  oz_q4 rot;
+  oz_turned_own own;
+  oz_turned_take(f, i, &own);
+  oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
+  oz_real zero = oz_set(0.0f), a = oz_ld(f->a, i) / oz_inv_q_ld(f, i);
+  oz_corotate(f, i, acc, &own, &rot, &R, &F, &S);
+
+  oz_real most = oz_set(20.0f), stiffening = oz_set(1.0f), least = oz_set(0.05f);
+  oz_mask extends = zero > zero;
+  if (f->laws & OZ_LAW_EXTENDS) {
+    oz_real square;
+    extends = oz_extends(f, i, &square);
+    stiffening = oz_select(extends, oz_stiffening(oz_s3_trace(&Q), square), stiffening);
+    most = oz_select(extends, square, most);
+    least = oz_select(extends, oz_set(OZ_LEAST_STRETCH), least);
+  }
+  oz_real tau = oz_law_time(f, i, a, stiffening);
+
+  Q = oz_s3_rotate(&Q, &R);
+  oz_s3 Q0 = Q;
+  Q = oz_conformation_step(&Q0, &S, tau, f->dt);
+  if (f->laws & OZ_LAW_EXTENDS) {
+    oz_s3 bounded = oz_extended(&Q, tau, most, f->dt);
+    Q = oz_s3_select(extends, &bounded, &Q);
+  }
+  if (f->has_yield) { /* strain at the yield stress: yield times compliance */
+    oz_real yield = oz_yield(f, i), strain = yield * oz_compliance_unit(f) * a, kept;
+    if (f->laws & OZ_LAW_RATE)
+      strain = oz_select(oz_thins(f, i), yield * oz_spring_compliance(f, i), strain);
+    oz_s3 Y = oz_yield_step(&Q0, &S, tau, strain, f->dt, &kept);
+    Q = oz_s3_select(yield > zero, &Y, &Q);
+    oz_v3 w = oz_planes3_ld(f->slip_acceleration, f->stride, i), turned = oz_m3_v(&R, w);
+    oz_mask fluid = oz_fluid(f, i);
+    oz_st(f->slip_acceleration, i, oz_select(fluid, kept * turned.x, w.x));
+    oz_st(f->slip_acceleration + f->stride, i, oz_select(fluid, kept * turned.y, w.y));
+    oz_st(f->slip_acceleration + 2 * (size_t)f->stride, i, oz_select(fluid, kept * turned.z, w.z));
+  }
+  Q = oz_law_clamp(&Q, least, most);
+  Q = oz_s3_select(oz_enough(f, i), &Q, &one);
+  oz_planes6_st(f->q, f->stride, i, &Q);
+  if (f->laws & OZ_LAW_SECOND) oz_second_update(f, i, &R, &S);
+
+  oz_s3 e = oz_m3_sym(&S); /* strain of the substep, for shift_strength */
+  oz_real mean = oz_s3_trace(&e) * (1.0f / 3.0f);
+  for (int c = 0; c < 3; c++) e.s[c] -= mean;
+  oz_st(f->density_relaxation, i, oz_sqrt(0.5f * oz_s3_dot(&e, &e)));
+}
+
+/* ---- flow_rate: rate of shear of the velocities that the substep leaves, sqrt(2 D : D), D the
+ * deviator of their rate of strain ---- */
+
+typedef struct {
+  int none;
+} oz_flow_rate_self;
+
+OZ_FN void oz_flow_rate_begin(const oz_frame *f, uint32_t i, oz_flow_rate_self *s) {
+  (void)f;
+  (void)i;
+  s->none = 0;
+}
+
+OZ_FN void oz_flow_rate_pair(const oz_frame *f, const oz_flow_rate_self *s, const oz_group *n,
+                             oz_real *acc) {
+  (void)s;
+  oz_outer(acc, f->u, n);
+}
+
+OZ_FN void oz_flow_rate_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_v3 u = oz_vec_ld(f->u, i);
+  oz_s3 B = oz_six_ld(f->B, f->stride, i);
+  oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->gradient_sum, f->stride, i)),
+        L = oz_m3_mul_s(&M, &B);
+  oz_s3 e = oz_m3_sym(&L);
+  oz_real mean = oz_s3_trace(&e) * (1.0f / 3.0f);
+  for (int c = 0; c < 3; c++) e.s[c] -= mean;
+  oz_real rate = f->inv_d * oz_sqrt(2.0f * oz_s3_dot(&e, &e));
+  oz_mask good = oz_enough(f, i) & (rate < oz_set(1e9f));
+  oz_st(f->shear_rate, i, oz_select(good, rate, oz_set(0.0f)));
+}
+#endif
