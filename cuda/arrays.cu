@@ -38,7 +38,7 @@ const region work_regions[] = {
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
 /* Arrays with a fixed place. Results of a substep are among them, and are read until the next sort.
- * The order from dx to precond_eigenvalues matters to spare_fields. The velocity phase uses 4 words
+ * The order from K to cg_residual matters to spare_fields. The velocity phase uses 4 words
  * of pp and r: pp swaps places with q, density_near_sum lies in the rest of r, and static_cells.cu
  * uses the rest of pp. */
 const array fixed[] = {
@@ -125,14 +125,14 @@ float *array_of(const oz_frame *f, const field_array *a) { return take(f, a->mem
 void put_array(oz_frame *f, const field_array *a, float *p) { put(f, a->member, p); }
 
 /* Points the optional fields of a frame, those that are set, at work arrays that are dead while
- * particles are sorted: dx, A, B, precond_rotation and precond_eigenvalues, which are adjacent. */
+ * particles are sorted, K to cg_residual, which are adjacent. */
 void spare_fields(oz_frame *f) {
-  float *at = f->dx;
+  float *at = reinterpret_cast<float *>(f->K);
   uint32_t used = 0;
   for (const field_array &a : fields)
     if (a.optional && take(f, a.member))
       put(f, a.member, at + (size_t)used * f->stride), used += a.words;
-  static_assert(OPTIONAL_WORDS <= 17, "these arrays are too small for all optional fields");
+  static_assert(OPTIONAL_WORDS <= 29, "these arrays are too small for all optional fields");
 }
 
 size_t words_per_particle() {

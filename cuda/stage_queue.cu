@@ -344,7 +344,7 @@ static ooze_result enqueue(gpu *g, const oz_frame *f, oz_stage stage, ooze_messa
   /* of the stages behind `finish` only the rest filter leaves positions alone */
   const bool filter = stage == OZ_STAGE_filter_gradient || stage == OZ_STAGE_filter_move ||
                       stage == OZ_STAGE_settle || stage == OZ_STAGE_wall_drag ||
-                      stage == OZ_STAGE_flow_rate;
+                      stage == OZ_STAGE_flow_rate || stage == OZ_STAGE_flow_rate_wall;
   if (!filter) {
     g->sorter.box_known = BOX_UNKNOWN;
     cancel_presort(g);

@@ -83,6 +83,8 @@ static void add_row(verify *v, verify_relation is, double measured, double expec
     v->result.reported++;
   else if (r.pass)
     v->result.passed++;
+  else if (verify_is_reference(v->check))
+    v->result.missed++;
   else
     v->result.failed++;
 }
@@ -119,6 +121,23 @@ void verify_note(verify *v, const char *format, ...) {
   va_start(args, format);
   vsnprintf(r->note, sizeof r->note, format, args);
   va_end(args);
+}
+
+void verify_point(verify *v, const char *curve, double x, double measured, double expected) {
+  verify_result *r = &v->result;
+  if (r->spot_count == v->spot_capacity) {
+    size_t capacity = v->spot_capacity ? 2 * v->spot_capacity : 256;
+    verify_spot *grown = realloc(r->spots, capacity * sizeof *grown);
+    if (!grown) {
+      r->out_of_memory = 1;
+      return;
+    }
+    r->spots = grown;
+    v->spot_capacity = capacity;
+  }
+  verify_spot *s = &r->spots[r->spot_count++];
+  *s = (verify_spot){v->check->name, "", x, measured, expected};
+  snprintf(s->curve, sizeof s->curve, "%s", curve);
 }
 
 int verify_ran(verify *v, const kit *k) {

@@ -14,7 +14,7 @@ struct verify {
   const verify_check *check;
   const char *filter; /* only rows whose names begin with it; NULL: all */
   verify_result result;
-  size_t capacity;
+  size_t capacity, spot_capacity;
   int pending;  /* the last row is not told yet: a note may follow */
   int left_out; /* the filter dropped the row just given */
   double mark;  /* when the time of the next row began */
@@ -42,6 +42,8 @@ void verify_within(verify *v, double measured, double expected, double share, co
 OZ_PRINTF(5, 6)
 void verify_report(verify *v, double measured, double expected, const char *unit, const char *row,
                    ...);
+/* A point of a curve for the report, not judged. `curve` names it within the check. */
+void verify_point(verify *v, const char *curve, double x, double measured, double expected);
 /* A remark about the row just given: "blew up at 0.54 s". */
 OZ_PRINTF(2, 3) void verify_note(verify *v, const char *format, ...);
 /* A scene that could not be run fails the check; returns 1 if it ran. A scene that diverges is for

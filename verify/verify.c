@@ -22,6 +22,10 @@ int verify_asked_for(const verify_check *check, const char *name) {
   return strncmp(check->name, name, m) == 0 && name[m] == '.';
 }
 
+int verify_is_reference(const verify_check *check) {
+  return strncmp(check->name, "reference", 9) == 0;
+}
+
 void verify_run(const verify_desc *desc, verify_result *out) {
   verify v;
   memset(&v, 0, sizeof v);
@@ -33,6 +37,8 @@ void verify_run(const verify_desc *desc, verify_result *out) {
   for (uint32_t i = 0; v.result.times && i < verify_check_count; ++i) {
     const verify_check *check = &verify_checks[i];
     if (!verify_asked_for(check, name)) continue;
+    const int reference = verify_is_reference(check);
+    if (reference && !name && !desc->references) continue;
     const int named = name && desc->level != VERIFY_QUICK; /* a named check runs, however long */
     if (check->from > desc->level && !named) continue;
 
@@ -55,5 +61,6 @@ void verify_run(const verify_desc *desc, verify_result *out) {
 void verify_release(verify_result *result) {
   free(result->rows);
   free(result->times);
+  free(result->spots);
   memset(result, 0, sizeof *result);
 }

@@ -20,6 +20,10 @@ extern const uint32_t verify_check_count;
 /* A name asks for all checks that begin with it ("fig6": fig6 and fig6-32) or, with a dot, for the
  * rows of one check that begin with it ("fig6.ooze"). NULL asks for all. */
 int verify_asked_for(const verify_check *check, const char *name);
+/* A check of the group `reference`: bars that the solver is held against and does not meet
+ * everywhere yet. It runs where it is asked for by name or with `references`, and what it misses is
+ * no failure. */
+int verify_is_reference(const verify_check *check);
 
 typedef enum verify_relation {
   VERIFY_AT_MOST,
@@ -37,6 +41,13 @@ typedef struct verify_row {
   int pass;
 } verify_row;
 
+/* A point of a curve that a check draws: measured beside expected. */
+typedef struct verify_spot {
+  const char *check;
+  char curve[80]; /* what is drawn, with its unit */
+  double x, measured, expected;
+} verify_spot;
+
 typedef struct verify_time {
   const char *name; /* of a check */
   double seconds;
@@ -47,6 +58,7 @@ typedef struct verify_desc {
   kit_machine machine;
   verify_level level;
   const char *name;                               /* the checks to run, or NULL */
+  int references;                                 /* the group `reference` as well */
   void (*row)(void *user, const verify_row *row); /* called for each row as it comes, or NULL */
   void *user;
 } verify_desc;
@@ -54,9 +66,12 @@ typedef struct verify_desc {
 typedef struct verify_result {
   verify_row *rows;
   size_t count;
+  verify_spot *spots;
+  size_t spot_count;
   verify_time *times; /* of the checks that ran */
   uint32_t time_count;
   uint32_t passed, failed, reported;
+  uint32_t missed; /* bars of the group `reference` that are not met: not among `failed` */
   double seconds;
   int out_of_memory; /* rows are missing */
 } verify_result;

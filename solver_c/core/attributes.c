@@ -54,8 +54,6 @@ static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
     [OOZE_PRESSURE] = {"pressure", 1, 0, 1, 1, OZ_CHECK_PRESSURE, OZ_FIELD_PRESSURE, NULL},
     [OOZE_SOLVENT_VISCOSITY] = {"solventvisc", 1, 0, 1, 1, OZ_CHECK_SCHEMA,
                                 OZ_FIELD_SOLVENT_VISCOSITY, "solvent_viscosity"},
-    [OOZE_YIELD_STRESS] = {"yieldstress", 1, 0, 1, 1, OZ_CHECK_SCHEMA, OZ_FIELD_YIELD_STRESS,
-                           "yield_stress"},
     [OOZE_SHEAR_RATE] = {"shearrate", 1, 0, 1, 1, OZ_CHECK_RATE, OZ_FIELD_SHEAR_RATE, NULL},
     [OOZE_SECOND_STRETCH] = {"secondstretch", 6, 0, 1, 1, OZ_CHECK_STRETCH,
                              OZ_FIELD_SECOND_STRETCH, NULL},
@@ -329,6 +327,7 @@ ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint3
     for (uint32_t k = 0; k < a->components; ++k) memcpy(to + k * plane, from + 4 * k, 4);
   }
   OZ_TRY(oz_host_dirty(s));
-  if (attribute == OOZE_RELAXATION_TIME) s->particles.relaxation_time_known = 0;
+  if (attribute == OOZE_RELAXATION_TIME || attribute == OOZE_SOLVENT_VISCOSITY)
+    s->particles.relaxation_time_known = 0;
   return OOZE_OK;
 }

@@ -27,7 +27,6 @@ const oz_material_value oz_material_values[OZ_MATERIAL_VALUES] = {
     {OZ_FIELD_DENSITY, offsetof(ooze_material, density)},
     {OZ_FIELD_TEMPERATURE, offsetof(ooze_material, temperature)},
     {OZ_FIELD_SOLVENT_VISCOSITY, offsetof(ooze_material, solvent_viscosity)},
-    {OZ_FIELD_YIELD_STRESS, offsetof(ooze_material, yield_stress)},
 };
 
 /* A particle without a material, such as a boundary particle, has the first one's. */

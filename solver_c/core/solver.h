@@ -46,6 +46,7 @@ typedef struct oz_particles {
   uint32_t results;
   float results_dt; /* s, of that substep; 0: there has been none */
   uint32_t relaxation_time_known, has_relaxation_time; /* whether any relaxation time is above 0 */
+  uint32_t has_solvent; /* known with it: whether any solvent viscosity of a particle's own is */
 } oz_particles;
 
 /* All links by rank, as far as the host has asked for them: those between particles that it sees,
@@ -130,7 +131,7 @@ ooze_result oz_bodies_to_backend(ooze_solver *s); /* bodies.c: likewise */
 /* materials.c: the physics' table, where it changed */
 ooze_result oz_materials_to_backend(ooze_solver *s);
 /* fields.c: the values that a material gives to its particles, one word each */
-enum { OZ_MATERIAL_VALUES = 7 };
+enum { OZ_MATERIAL_VALUES = 6 };
 typedef struct oz_material_value {
   oz_field field;
   size_t offset; /* in ooze_material */

@@ -61,8 +61,7 @@ static ooze_result provide_fields(ooze_solver *s, int relaxes) {
   const uint32_t model = s->params.model;
   const int blend = model == OOZE_MODEL_BLEND,
             solids = s->bodies.count > 0 || s->particles.hidden > 0,
-            yields = s->has_yield || oz_field_there(s, OZ_FIELD_YIELD_STRESS),
-            laws = s->laws || oz_field_there(s, OZ_FIELD_SOLVENT_VISCOSITY);
+            laws = s->laws || s->particles.has_solvent;
   const struct {
     int when;
     oz_field field;
@@ -74,7 +73,7 @@ static ooze_result provide_fields(ooze_solver *s, int relaxes) {
       {s->has_heat || model == OOZE_MODEL_LINKS, OZ_FIELD_TEMPERATURE},
       {s->has_heat, OZ_FIELD_MELT},
       {solids, OZ_FIELD_OWNER},
-      {solids || blend || (yields && model == OOZE_MODEL_CONFORMATION), OZ_FIELD_REFERENCE},
+      {solids || blend || (s->has_yield && model == OOZE_MODEL_CONFORMATION), OZ_FIELD_REFERENCE},
       {relaxes && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_PRESSURE},
       {(s->laws & OZ_LAW_RATE) && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_SHEAR_RATE},
       {laws && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_CARRIED},
@@ -89,6 +88,12 @@ static ooze_result find_relaxation_time(ooze_solver *s) {
   oz_particles *p = &s->particles;
   void *copy;
   if (p->relaxation_time_known) return OOZE_OK;
+  p->has_solvent = 0;
+  if (oz_field_there(s, OZ_FIELD_SOLVENT_VISCOSITY)) {
+    OZ_TRY(oz_host_copy(s, OZ_FIELD_SOLVENT_VISCOSITY, &copy));
+    for (uint32_t i = 0; i < p->count && !p->has_solvent; ++i)
+      p->has_solvent = ((const float *)copy)[i] > 0;
+  }
   /* or some material has one? Otherwise nothing need be fetched */
   uint32_t some = oz_field_there(s, OZ_FIELD_RELAXATION_TIME);
   for (uint32_t m = 0; m < s->material_count; ++m) some |= s->materials[m].relaxation_time > 0;
@@ -343,11 +348,9 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   OZ_TRY(bodies_fit(s));
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(surroundings(s, f0, f1, dt));
-  /* particles may have values of their own where their materials have none */
-  const uint32_t yields = s->has_yield || (uint32_t)oz_field_there(s, OZ_FIELD_YIELD_STRESS);
-  const uint32_t laws =
-      s->laws | (oz_field_there(s, OZ_FIELD_SOLVENT_VISCOSITY) ? OZ_LAW_SOLVENT : 0u);
-  const uint32_t relaxes = s->particles.has_relaxation_time || yields ||
+  /* particles may have a solvent of their own where their materials have none */
+  const uint32_t laws = s->laws | (s->particles.has_solvent ? OZ_LAW_SOLVENT : 0u);
+  const uint32_t relaxes = s->particles.has_relaxation_time || s->has_yield ||
                            s->ramps_have_relaxation_time || (laws & OZ_LAW_SECOND);
   OZ_TRY(provide_fields(s, (int)relaxes));
   keep_backup(s);
@@ -356,7 +359,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->params = &s->params;
   step->separation = s->separation;
   step->time = time;
-  step->has_yield = yields;
+  step->has_yield = s->has_yield;
   step->laws = laws;
   step->has_heat = s->has_heat;
   step->has_tension = s->has_tension;

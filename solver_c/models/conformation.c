@@ -283,7 +283,10 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
     swap(&f->u, &f->u2);
     RUN(settle);
   }
-  if (f->laws & OZ_LAW_RATE) RUN(flow_rate);
+  if (f->laws & OZ_LAW_RATE) {
+    RUN(flow_rate);
+    WALLS(flow_rate_wall);
+  }
   if (b->table->finished) OZ_TRY(b->table->finished(b, &s->bad, why));
   OZ_TRY(oz_heat_conduct(s, b, f, why));
   return oz_fluids_mix(s, b, f, why);

@@ -67,24 +67,7 @@ OZ_FN oz_real oz_solvent_viscosity(const oz_frame *f, uint32_t i) {
                               : oz_of_matter(f, i, &f->matter->solvent_viscosity);
 }
 
-/* Pa; 0: none */
-OZ_FN oz_real oz_yield(const oz_frame *f, uint32_t i) {
-  if (!f->has_yield) return oz_set(0.0f);
-  return f->yield_stress ? oz_ld(f->yield_stress, i)
-                         : oz_of_matter(f, i, &f->matter->yield_stress);
-}
-
 /* of one particle */
-OZ_FN float oz_yield_of(const oz_frame *f, uint32_t i) {
-  if (!f->has_yield) return 0.0f;
-  return f->yield_stress ? f->yield_stress[i] : f->matter[oz_matter_of(f, i)].yield_stress;
-}
-
-OZ_FN float oz_solvent_viscosity_of(const oz_frame *f, uint32_t i) {
-  return f->solvent_viscosity ? f->solvent_viscosity[i]
-                              : f->matter[oz_matter_of(f, i)].solvent_viscosity;
-}
-
 OZ_FN float oz_relaxation_time_of(const oz_frame *f, uint32_t i) {
   return f->relaxation_time ? f->relaxation_time[i] : f->matter[oz_matter_of(f, i)].relaxation_time;
 }

@@ -194,7 +194,6 @@ typedef struct oz_frame {
    * their shape; else 0. Written by finish */
   float *pressure;
   float *solvent_viscosity; /* (count) Pa s, beside the viscosity that relaxes */
-  float *yield_stress;      /* (count) Pa */
   float *shear_rate;        /* (count) 1/s, of the velocities that the last substep left */
   float *second_stretch;    /* planes 6: conformation tensor of the second mode minus identity */
   /* planes 6: tensor that a law of flow makes of q; the projections read it in the place of q */

@@ -18,7 +18,7 @@
 OZ_FN oz_mask oz_thins(const oz_frame *f, uint32_t i) {
   oz_real zero = oz_set(0.0f);
   return (oz_of_matter(f, i, &f->matter->consistency) > zero) |
-         (oz_of_matter(f, i, &f->matter->thinning_time) > zero);
+         ((oz_of_matter(f, i, &f->matter->thinning_time) > zero) & (oz_viscosity(f, i) > zero));
 }
 
 /* Pa s: viscosity to which the relaxation time belongs. A power law without an upper bound has that
@@ -143,27 +143,37 @@ OZ_FN oz_s3 oz_carried(const oz_frame *f, uint32_t i, oz_real a) {
 }
 
 /* q and a of a law, from q of the stretch: stiffening threads, the solvent and the second mode add
- * to the stiffness of the implicit step. */
+ * to the stiffness of the implicit step.
+ *
+ * The stress at the end of the step is that of k F Q F^T, whose first order in dt is k (D Q + Q D):
+ * in shear, 2 D times the mean of the two eigenvalues of its plane, so that q is k (1 + largest) /
+ * 2. Material that is stiff for a substep, 1 / a large, has the stiffness of its stiffest direction
+ * instead, which is stable. */
 OZ_FN oz_real oz_law_stiffness(const oz_frame *f, uint32_t i, oz_real q, oz_real *a) {
+  oz_real k = oz_set(1.0f), direct = q;
   if (f->laws & OZ_LAW_EXTENDS) {
     oz_s3 Q = oz_planes6_ld(f->q, f->stride, i);
     oz_real most, trace = oz_s3_trace(&Q), tau = oz_relaxation_time(f, i);
     oz_mask on = oz_extends(f, i, &most);
-    oz_real k = oz_stiffening(trace, most),
-            steep = most / (most - oz_min(trace, OZ_EXTENDED * most));
+    oz_real bound = oz_min(trace, OZ_EXTENDED * most), steep = most / (most - bound);
+    k = oz_select(on, oz_stiffening(trace, most), k);
+    direct = q * k;
+    q = oz_select(on, direct * steep, q);
     /* the dashpot's part of the compliance is less stiff by k */
     oz_real spring = *a * tau / (tau + f->dt);
     if (f->laws & OZ_LAW_RATE)
       spring =
           oz_select(oz_thins(f, i), oz_spring_compliance(f, i) / oz_compliance_unit(f), spring);
-    *a = oz_select(on, spring + k * (*a - spring), *a);
-    q = oz_select(on, q * k * steep, q);
+    *a = oz_select(on, spring + k * oz_max(*a - spring, oz_set(0.0f)), *a);
   }
+  oz_real flows = 0.5f * (k + direct);
+  q = flows + oz_max(q - flows, oz_set(0.0f)) / (1.0f + *a);
   if (f->laws & OZ_LAW_SOLVENT)
     q += oz_added_solvent(f, i, 1) * *a * (oz_compliance_unit(f) * f->inv_dt);
   if (f->laws & OZ_LAW_SECOND) {
     oz_s3 second = oz_planes6_ld(f->second_stretch, f->stride, i);
-    q += oz_second_share(f, i, *a) * oz_max(1.0f + oz_s3_trace(&second), oz_set(1.0f));
+    oz_real share = oz_second_share(f, i, *a), more = oz_max(oz_s3_trace(&second), oz_set(0.0f));
+    q += share * (1.0f + 0.5f * more * (1.0f + 1.0f / (1.0f + *a)));
   }
   return q;
 }

@@ -7,6 +7,7 @@
 #include "physics/law.h"
 #include "physics/projection.h"
 #include "physics/strain.h"
+#include "physics/wall.h"
 
 /* ---- law_start: what velocity_start gives, with the tensor that the law makes of Q. It goes to
  * `carried`, which both projections read in the place of q ---- */
@@ -167,5 +168,28 @@ OZ_FN void oz_flow_rate_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_real rate = f->inv_d * oz_sqrt(2.0f * oz_s3_dot(&e, &e));
   oz_mask good = oz_enough(f, i) & (rate < oz_set(1e9f));
   oz_st(f->shear_rate, i, oz_select(good, rate, oz_set(0.0f)));
+}
+
+/* ---- flow_rate_wall: the same for the layer next to a wall. The particle's gradient is that of
+ * the fluid beyond it, about 1.2 d from the wall, and the mean rate towards the wall is that of the
+ * fluid between the two, a quarter of d from it; the particle's own, at half of d, lies between
+ * them ---- */
+
+#define OZ_WALL_RATE 0.75f /* share of the rate towards the wall */
+OZ_FN void oz_flow_rate_wall_item(const oz_frame *f, uint32_t contact) {
+  const size_t i = f->wall_particle[contact];
+  float rate = f->shear_rate[i], most = 0.0f, share = 0.0f;
+  for (uint32_t m = 0; m < f->wall_planes[contact]; m++) {
+    const oz_wall *w = f->wall + (size_t)contact * f->contact_planes + m;
+    const float *u = f->u + 4 * i, s = oz_wall_start(f, w);
+    if (!(w->friction > 0.0f) || !(s < OZ_WALL_SHEAR * f->d)) continue;
+    const float rel[3] = {u[0] - w->u[0], u[1] - w->u[1], u[2] - w->u[2]},
+                along = oz_dot3f(rel, w->n),
+                slides = sqrtf(oz_maxf(oz_dot3f(rel, rel) - along * along, 0.0f)) /
+                         oz_maxf(s, 0.25f * f->d);
+    if (slides >= most) most = slides, share = OZ_WALL_RATE * w->friction;
+  }
+  rate += share * (most - rate);
+  if (rate < 1e9f) f->shear_rate[i] = rate;
 }
 #endif

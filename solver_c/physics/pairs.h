@@ -292,6 +292,10 @@ OZ_FN oz_m3 oz_difference(const oz_real *acc, oz_v3 v, oz_v3 gradient_sum) {
   return m;
 }
 
+OZ_FN oz_real oz_yield(const oz_frame *f, uint32_t i) { /* Pa; 0: none */
+  return f->has_yield ? oz_of_matter(f, i, &f->matter->yield_stress) : oz_set(0.0f);
+}
+
 /* Pa: unit of a multiplier. */
 OZ_FN float oz_pressure_unit(const oz_frame *f) {
   return f->m_ref * f->d * f->d / (f->V0 * f->dt * f->dt);

@@ -41,7 +41,7 @@ typedef struct oz_hold {
 OZ_FN int oz_wall_solid(const oz_frame *f, size_t i) {
   return (oz_relaxation_time_of(f, (uint32_t)i) > 0.0f &&
           oz_compliance_of(f, (uint32_t)i) > 0.0f) ||
-         oz_yield_of(f, (uint32_t)i) > 0.0f;
+         (f->has_yield && f->matter[f->material[i]].yield_stress > 0.0f);
 }
 
 /* m: distance of the particle's start position from the wall's start pose. */
@@ -233,7 +233,7 @@ OZ_FN void oz_wall_inputs_ld(const oz_frame *f, size_t i, oz_wall_inputs *g) {
   g->omega = f->omega[i];
   g->a = f->a[i];
   g->tau = oz_relaxation_time_of(f, (uint32_t)i);
-  g->yield = oz_yield_of(f, (uint32_t)i);
+  g->yield = f->has_yield ? f->matter[f->material[i]].yield_stress : 0.0f;
   g->leaves = oz_wall_leaves(f, i);
   g->solid = oz_wall_solid(f, i);
 }

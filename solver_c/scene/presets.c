@@ -40,6 +40,29 @@ static void add_heat(const char *name, ooze_material *m) {
   }
 }
 
+/* Laws of flow beyond a viscosity and a relaxation time. */
+typedef struct preset_law {
+  const char *name;
+  float solvent, thinning_time, index, thinned, extensibility, second, second_time;
+} preset_law;
+static const preset_law laws[] = {
+#define OZ_PRESET_LAW(name, ...) {#name, __VA_ARGS__},
+#include "presets_law.def"
+#undef OZ_PRESET_LAW
+};
+static void add_law(const char *name, ooze_material *m) {
+  for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
+    if (strcmp(laws[i].name, name) != 0) continue;
+    m->solvent_viscosity = laws[i].solvent;
+    m->thinning_time = laws[i].thinning_time;
+    m->flow_index = laws[i].index;
+    m->thinned_viscosity = laws[i].thinned;
+    m->extensibility = laws[i].extensibility;
+    m->second_viscosity = laws[i].second;
+    m->second_relaxation_time = laws[i].second_time;
+  }
+}
+
 uint32_t ooze_preset_count(void) { return (uint32_t)(sizeof rows / sizeof rows[0]); }
 
 ooze_result ooze_preset_get(uint32_t index, ooze_preset *out) {
@@ -58,6 +81,7 @@ ooze_result ooze_preset_get(uint32_t index, ooze_preset *out) {
   p.material.temperature = rows[index].temperature;
   p.material.surface_tension = rows[index].surface_tension;
   add_heat(p.name, &p.material);
+  add_law(p.name, &p.material);
   return oz_struct_out(out, &p, sizeof p);
 }
 

@@ -15,6 +15,8 @@
 
 /* ---- running them on the scenes ---------------------------------------------------------- */
 
+static uint32_t laws; /* of flow */
+
 static void fill(oz_cpu *cpu, const scene *s) {
   oz_backend *b = &cpu->base;
   ooze_message why = {""};
@@ -49,12 +51,19 @@ static void fill(oz_cpu *cpu, const scene *s) {
     for (uint32_t i = 0; i < n; ++i) to[i] = (expression); \
     UP(field, to);                                         \
   } while (0)
-  UP_ONE(RELAXATION_TIME, one, i % 3 == 0 ? 0.0f : i % 3 == 1 ? 0.05f : 1e6f);
+  /* by a law the longest time makes the softest material, beside the stiffest: no sum of both could
+   * be compared */
+  const float longest = laws ? 0.2f : 1e6f;
+  UP_ONE(RELAXATION_TIME, one, i % 3 == 0 ? 0.0f : i % 3 == 1 ? 0.05f : longest);
   UP_ONE(COMPLIANCE, one, i % 2 ? 1e-4f : 1e-3f);
   UP_ONE(VISCOSITY, one, i % 3 == 2 || i % 5 ? 0.0f : 30.0f);
   UP_ONE(DENSITY, one, i % 7 ? 1000.0f : 1400.0f);
   UP_ONE(TEMPERATURE, one, i % 9 == 2 ? 295.0f : 270.0f + 60.0f * random_float(&state));
   UP_ONE(MELT, one, i % 9 == 2 ? 0.3f : 0.0f);
+  UP_ONE(SOLVENT_VISCOSITY, one, i % 2 ? 2.0f : 0.0f);
+  UP_ONE(SHEAR_RATE, one, 3.0f * (float)(i % 5));
+  for (uint32_t i = 0; i < 6 * n; ++i) q[i] = 0.05f * sinf((float)i);
+  UP(SECOND_STRETCH, q);
   const uint32_t rigid = s->bodies * s->body_size, solid = rigid + s->soft_size;
   UP_ONE(MATERIAL, word32,
          i >= solid && i < solid + s->boundary ? oz_slip_word(i % 3 ? 0.4f * (float)(i % 3) : 0.0f)
@@ -95,6 +104,14 @@ static void fill(oz_cpu *cpu, const scene *s) {
   CHECK(b->table->nozzles(b, &z, 1, &why) == OOZE_OK, "%s", why.text);
   const oz_matter matter[2] = {
       {.density = 1000.0f,
+       .solvent_viscosity = 2.0f,
+       .thinning_time = 0.1f,
+       .flow_index = 0.5f,
+       .thinning_sharpness = 2.0f,
+       .thinned_viscosity = 0.5f,
+       .extensibility = 5.0f,
+       .second_viscosity = 20.0f,
+       .second_relaxation_time = 0.2f,
        .surface_tension = 0.05f,
        .adhesion = 1.5f,
        .mixing = 1e-4f,
@@ -103,6 +120,9 @@ static void fill(oz_cpu *cpu, const scene *s) {
        .ramp_count = 3,
        .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
       {.density = 1000.0f,
+       .consistency = 10.0f,
+       .flow_index = 0.4f,
+       .thinning_sharpness = 2.0f,
        .surface_tension = 0.02f,
        .cohesion = 30.0f,
        .adhesion = 0.5f,
@@ -154,6 +174,7 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.separation = separation;
   step.has_relaxation_time = relaxation;
   step.has_yield = relaxation;
+  step.laws = laws;
   step.has_heat = 1;
   step.has_tension = 1;
   step.has_ramps = strcmp(s->name, "corner") == 0;
@@ -204,6 +225,15 @@ static void run_scene(twin *t, const char *name, void (*make_scene)(scene *), do
         p.corotation = p.gradient_correction = p.split_compliance = p.wall_density = 0;
       run_scheme(t, &s, &p, variant != 1, variant ? 1 : 2);
     }
+  {
+    ooze_params p;
+    ooze_params_default(&p);
+    p.velocity_iterations = 3;
+    p.position_iterations = 2;
+    p.max_speed = 20;
+    for (laws = OZ_LAW_RATE; laws <= OZ_LAW_SOLVENT; laws *= 2) run_scheme(t, &s, &p, 1, 1);
+    laws = 0;
+  }
   for (uint32_t model = 1; model < OOZE_MODEL_COUNT; ++model)
     for (uint32_t stress = 0; stress <= (model == OOZE_MODEL_CAUCHY ? OOZE_CAUCHY_COMPLEX : 0);
          ++stress) {

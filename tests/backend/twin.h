@@ -72,6 +72,9 @@ static const array arrays[] = {
     {AT(viscosity), 1, PLANES, PURE, 0, SUMS},
     {AT(density), 1, PLANES, PURE, 0, SUMS},
     {AT(compliance), 1, PLANES, PURE, 0, SUMS},
+    {AT(shear_rate), 1, PLANES, PURE, 0, INVERSE},
+    {AT(second_stretch), 6, PLANES, PURE, 0, INVERSE},
+    {AT(carried), 6, PLANES, PURE, 0, INVERSE},
 };
 /* Moved from one build to the other, not compared as they are: precond_rotation and the first three
  * planes of precond_eigenvalues are compared as the matrix that they stand for; the others no stage
@@ -166,6 +169,8 @@ static void translate(twin *t, const oz_frame *f, oz_frame *g) {
   for (size_t k = 0; k < sizeof optional / sizeof *optional; ++k)
     memcpy((char *)g + optional[k], (const char *)&t->vector->arrays + optional[k],
            sizeof(float *));
+  if (f->carried && f->q == t->plain->arrays.carried) /* the projections of a law of flow */
+    g->q = t->vector->arrays.carried, g->carried = t->vector->arrays.q;
   const oz_frame *own = &t->lists;
   g->start_list_x = f->start_list_x == f->A ? g->A : g->x;
   g->start = f->start == f->p ? g->p : g->x;
@@ -388,7 +393,8 @@ static void compare_all(twin *t, const oz_frame *f, const oz_frame *g, oz_stage 
   const char *name = oz_stage_names[stage];
   double *worst = &t->worst[stage];
   for (int k = 0; k < ARRAYS; ++k) compare_array(t, f, g, k, stage);
-  if (stage == OZ_STAGE_conform_update || stage == OZ_STAGE_paper_update) {
+  if (stage == OZ_STAGE_conform_update || stage == OZ_STAGE_law_update ||
+      stage == OZ_STAGE_paper_update) {
     uint32_t left_out = 0;
     for (uint32_t i = 0; i < f->count; ++i) left_out += (uint32_t)stretched(f, i);
     CHECK(left_out < f->count / (t->slack > 1 ? 3 : 10),

@@ -56,6 +56,9 @@ static const array arrays[] = {
     {AT(density), 1, 1, 0, 0},
     {AT(compliance), 1, 1, 0, 0},
     {AT(reference), 3, 1, 0, 0},
+    {AT(shear_rate), 1, 1, 0, 0},
+    {AT(second_stretch), 6, 1, 0, 0},
+    {AT(carried), 6, 1, 0, 0},
     {AT(soft_gradient), 4, 0, 3, 0},
 };
 enum { ARRAYS = sizeof arrays / sizeof *arrays, MOST = 12 };
@@ -513,8 +516,14 @@ static void constants(both *t, const oz_frame *f) {
   const int turned = f->u == t->a.u2; /* a sweep of the rest filter */
   t->b.f.u = turned ? t->b.u2 : t->b.u;
   t->b.f.u2 = turned ? t->b.u : t->b.u2;
+  const int lawful = f->carried && f->q == t->a.carried; /* the projections of a law of flow */
+  t->b.f.q = lawful ? t->b.carried : t->b.q;
+  t->b.f.carried = lawful ? t->b.q : t->b.carried;
 }
-static void keep_places(side *s) { s->y = s->f.y, s->y2 = s->f.y2, s->u = s->f.u, s->u2 = s->f.u2; }
+static void keep_places(side *s) {
+  s->y = s->f.y, s->y2 = s->f.y2, s->u = s->f.u, s->u2 = s->f.u2;
+  s->q = s->f.q, s->carried = s->f.carried;
+}
 static void map_ranks(both *t, side *s) {
   uint32_t *rank = malloc(((size_t)t->n + 1) * 4);
   ooze_message why = {""};
@@ -562,6 +571,7 @@ static void both_frame(oz_backend *o, oz_frame *f) {
 static ooze_result both_sort(oz_backend *o, oz_frame *f, ooze_message *why) {
   T;
   t->a.y = f->y, t->a.y2 = f->y2, t->a.u = f->u, t->a.u2 = f->u2;
+  t->a.q = f->q, t->a.carried = f->carried;
   constants(t, f);
   OZ_TRY(ON(&t->a, sort)(t->a.b, &t->a.f, why));
   OZ_TRY(ON(&t->b, sort)(t->b.b, &t->b.f, why));

@@ -25,9 +25,9 @@ typedef struct side {
   int (*copy)(oz_backend *b, void *to, const void *from, size_t bytes);
   int gpu; /* lists and matrices in the GPU's layout */
   oz_frame f;
-  float *y, *y2, *u, *u2; /* as they were after the sort */
-  uint32_t *at;           /* rank -> index */
-  uint32_t *slot;         /* rank -> wall slot + 1, or 0 */
+  float *y, *y2, *u, *u2, *q, *carried; /* as they were after the sort */
+  uint32_t *at;                         /* rank -> index */
+  uint32_t *slot;                       /* rank -> wall slot + 1, or 0 */
 } side;
 
 /* The worst that was seen of one array after one stage. */

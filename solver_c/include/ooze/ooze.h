@@ -360,7 +360,6 @@ typedef enum ooze_attribute {
   /* float, Pa: of the last substep, from which the next one starts; 0 in what is only viscous */
   OOZE_PRESSURE,
   OOZE_SOLVENT_VISCOSITY, /* float, Pa s */
-  OOZE_YIELD_STRESS,      /* float, Pa */
   /* float, 1/s: at the last substep, from which the next one takes its viscosity; 0 where no
      material has one that depends on it */
   OOZE_SHEAR_RATE,
