@@ -1,0 +1,364 @@
+/* The group `reference`: bars from outside the project, at default settings (8 substeps of a frame,
+ * 10 + 5 iterations, friction 1). What is missed is shown, not tuned and no failure.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+static const double G = 9.81, FRAME = 1.0 / 24.0;
+
+static const char *wall_name(uint32_t boundary) {
+  return boundary == OOZE_BOUNDARY_PARTICLES ? "particles" : "contact";
+}
+
+typedef struct drum {
+  double radius, height;
+} drum;
+static int in_drum(const void *context, const double x[3]) {
+  const drum *c = context;
+  return x[0] * x[0] + x[2] * x[2] <= c->radius * c->radius && x[1] < c->height;
+}
+
+/* ---- Huppert 1982: a viscous puddle ------------------------------------------------------
+ * R = 0.894 (g V^3 t / (3 nu))^(1/8), with the volume that the particles have. */
+static void puddle(verify *v, double d, uint32_t boundary, double until) {
+  const double mu = 10.0, rho = 1400.0;
+  const drum c = {0.0317, 0.0317};
+  const double low[3] = {-0.04, 0.0, -0.04}, high[3] = {0.04, 0.0317, 0.04};
+  char row[64], curve[80];
+  snprintf(row, sizeof row, "puddle.%s.%gmm", wall_name(boundary), 1000.0 * d);
+  if (!verify_wants(v, row)) return;
+  kit k;
+  ooze_material m;
+  kit_open(&k, verify_machine(v), d);
+  k.patch = 0.14;
+  kit_boundary(&k, boundary);
+  kit_floor(&k, 1.0);
+  ooze_material_default(&m);
+  m.viscosity = (float)mu, m.density = (float)rho;
+  kit_fill(&k, kit_add(&k, &m), low, high, in_drum, &c);
+  kit_read(&k);
+  const double V = k.count * d * d * d;
+  double first = 0.0, last = 0.0;
+  snprintf(curve, sizeof curve, "radius, m (over s), %s, %g mm", wall_name(boundary), 1000.0 * d);
+  for (int frame = 1; kit_good(&k) && frame <= (int)lround(until / FRAME); ++frame) {
+    kit_step(&k, FRAME, 8);
+    const double t = frame * FRAME;
+    if (frame % 12 && frame != 24) continue;
+    kit_read(&k);
+    measure_body b;
+    measure((measure_points)k.x, (measure_points)k.v, NULL, k.count, &b);
+    const double R = 0.894 * pow(G * V * V * V * t / (3.0 * mu / rho), 0.125),
+                 got = b.front + 0.5 * d;
+    verify_point(v, curve, t, got, R);
+    if (frame == 24) first = got;
+    if (frame == 24 || frame == 120 || frame == 240) {
+      verify_within(v, got, R, 0.08, "m", "%s.%gs", row, t);
+      verify_note(v, "%.1f ml of 10 Pa s at 1400 kg/m^3; front of the outermost 2%%", 1e6 * V);
+      last = got;
+    }
+  }
+  if (verify_ran(v, &k) && until >= 5.0) {
+    const double power = log(last / first) / log(floor(until + 0.01));
+    verify_at_most(v, fabs(power - 0.125), 0.015, "", "%s.exponent", row);
+    verify_note(v, "%.3f, Huppert's 1/8", power);
+  }
+  kit_close(&k);
+}
+
+void verify_puddle(verify *v) {
+  const int quick = verify_at(v) == VERIFY_QUICK;
+  puddle(v, 0.005, OOZE_BOUNDARY_SDF, quick ? 1.0 : 10.0);
+  puddle(v, 0.005, OOZE_BOUNDARY_PARTICLES, quick ? 1.0 : 10.0);
+  if (quick) return;
+  puddle(v, 0.0035, OOZE_BOUNDARY_SDF, 10.0);
+  puddle(v, 0.0035, OOZE_BOUNDARY_PARTICLES, 5.0);
+}
+
+/* ---- Martin and Moyce 1952: a dam breaks --------------------------------------------------
+ * a = 5.715 cm, twice as high: front Z = z / a against T = t sqrt(2 g / a). */
+static void dam(verify *v, double friction) {
+  static const double table[][2] = {{0.83, 1.22}, {1.22, 1.47}, {2.00, 2.29},
+                                    {2.55, 3.00}, {3.35, 4.13}, {4.03, 4.94}};
+  enum { ACROSS = 16 };
+  const double a = 0.05715, d = a / ACROSS, wide = 2 * d, dt = FRAME / 8.0;
+  const double origin[3] = {0, 0, 0}, right[3] = {1, 0, 0}, left[3] = {0, 0, -wide},
+               far[3] = {0, 0, wide}, in[3] = {0, 0, 1}, out[3] = {0, 0, -1},
+               low[3] = {0, 0, -wide};
+  const uint32_t n[3] = {ACROSS, 2 * ACROSS, 4};
+  char row[64], curve[80];
+  snprintf(row, sizeof row, "dam.friction%g", friction);
+  if (!verify_wants(v, row)) return;
+  kit k;
+  kit_open(&k, verify_machine(v), d);
+  kit_floor(&k, friction);
+  kit_plane(&k, origin, right, friction);
+  kit_plane(&k, left, in, 0.0);
+  kit_plane(&k, far, out, 0.0);
+  kit_block(&k, kit_fluid(&k, 0.001, 0.0), n, low);
+  double worst = 0.0, before = 1.0, t = 0.0;
+  size_t next = 0;
+  snprintf(curve, sizeof curve, "front Z (over T), friction %g", friction);
+  while (kit_good(&k) && next < sizeof table / sizeof *table) {
+    kit_step(&k, dt, 1);
+    t += dt;
+    kit_read(&k);
+    double z = 0.0;
+    /* the front along the floor: single drops above it do not count */
+    for (uint32_t i = 0; i < k.count; ++i)
+      if ((double)k.x[i][1] < 3.0 * d) z = fmax(z, ((double)k.x[i][0] + 0.5 * d) / a);
+    const double T = t * sqrt(2.0 * G / a), step = dt * sqrt(2.0 * G / a);
+    while (next < sizeof table / sizeof *table && T >= table[next][0]) {
+      const double at = z + (before - z) * (T - table[next][0]) / step;
+      verify_point(v, curve, table[next][0], at, table[next][1]);
+      worst = fmax(worst, fabs(at / table[next][1] - 1.0));
+      next++;
+    }
+    before = z;
+  }
+  if (verify_ran(v, &k)) {
+    verify_at_most(v, worst, 0.08, "", "%s", row);
+    verify_note(v, "worst of six points up to Z 5, 16 particles across a");
+  }
+  kit_close(&k);
+}
+
+void verify_dam(verify *v) {
+  dam(v, 0.0);
+  dam(v, 1.0);
+}
+
+/* ---- Taylor-Couette: torque and profile --------------------------------------------------- */
+
+static ooze_collider cylinder(kit *k, double radius, double half, int hollow, ooze_pose *pose,
+                              ooze_collider_desc *desc) {
+  ooze_collider handle = 0;
+  ooze_collider_desc_default(desc);
+  desc->shape = OOZE_SHAPE_CYLINDER;
+  desc->half[0] = desc->half[2] = (float)radius, desc->half[1] = (float)half;
+  desc->invert = (uint32_t)hollow;
+  desc->boundary = k->boundary;
+  ooze_pose_default(pose);
+  if (kit_good(k)) k->result = ooze_collider_add(k->solver, desc, &handle);
+  if (k->result < 0) snprintf(k->message, sizeof k->message, "%s", ooze_solver_message(k->solver));
+  return handle;
+}
+
+static void couette(verify *v, uint32_t boundary) {
+  const double d = 0.005, R1 = 0.05, R2 = 0.1, L = 6 * d, mu = 20.0, rho = 1000.0, omega = 1.0,
+               dt = FRAME / 8.0;
+  char row[64], curve[80];
+  snprintf(row, sizeof row, "couette.%s", wall_name(boundary));
+  if (!verify_wants(v, row)) return;
+  kit k;
+  ooze_pose pose, still;
+  ooze_collider_desc inner, outer;
+  kit_open(&k, verify_machine(v), d);
+  k.params.gravity[1] = 0.0f;
+  kit_apply(&k);
+  const double bottom[3] = {0, 0, 0}, top[3] = {0, L, 0}, up[3] = {0, 1, 0}, down[3] = {0, -1, 0};
+  kit_plane(&k, bottom, up, 0.0);
+  kit_plane(&k, top, down, 0.0);
+  k.boundary = boundary;
+  ooze_collider turns = cylinder(&k, R1, L, 0, &pose, &inner);
+  (void)cylinder(&k, R2, L, 1, &still, &outer);
+  uint32_t material = kit_fluid(&k, mu, 0.0);
+  /* rings, as far apart as particles are */
+  static float x[8192][3];
+  uint32_t n = 0;
+  for (double y = 0.5 * d; y < L; y += d)
+    for (double r = R1 + 0.5 * d; r < R2; r += d) {
+      const int many = (int)lround(2.0 * MEASURE_PI * r / d);
+      for (int i = 0; i < many && n < 8192; ++i, ++n) {
+        const double phi = 2.0 * MEASURE_PI * (i + 0.5 * ((int)lround(r / d) % 2)) / many;
+        x[n][0] = (float)(r * cos(phi)), x[n][1] = (float)y, x[n][2] = (float)(r * sin(phi));
+      }
+    }
+  ooze_particles add;
+  ooze_particles_default(&add);
+  add.count = n, add.material = material, add.positions = x;
+  if (kit_good(&k)) k.result = ooze_particles_add(k.solver, &add, NULL);
+  double torque = 0.0;
+  int looked = 0;
+  const int steps = (int)lround(0.6 * (R2 - R1) * (R2 - R1) * rho / mu / dt) + 60;
+  for (int s = 0; kit_good(&k) && s < steps; ++s) {
+    ooze_pose next = pose;
+    const double half = 0.5 * omega * dt * (s + 1);
+    next.rotation[1] = (float)sin(half), next.rotation[3] = (float)cos(half);
+    k.result = ooze_collider_move(k.solver, turns, &pose, &next);
+    pose = next;
+    kit_step(&k, dt, 1);
+    float force[3], turn[3];
+    if (kit_good(&k) && s >= steps - 40 &&
+        ooze_collider_load(k.solver, turns, force, turn) == OOZE_OK)
+      torque += (double)turn[1], looked++;
+  }
+  kit_read(&k);
+  if (!verify_ran(v, &k)) return kit_close(&k);
+  const double expected =
+      4.0 * MEASURE_PI * mu * L * omega * R1 * R1 * R2 * R2 / (R2 * R2 - R1 * R1);
+  verify_within(v, looked ? fabs(torque) / looked : (double)NAN, expected, 0.05, "N m", "%s.torque",
+                row);
+  verify_note(v, "mean of 40 substeps");
+  /* u = A r + B / r between the cylinders */
+  const double A = -omega * R1 * R1 / (R2 * R2 - R1 * R1), B = -A * R2 * R2;
+  double sum[10] = {0}, many[10] = {0}, worst = 0.0;
+  for (uint32_t i = 0; i < k.count; ++i) {
+    const double px = (double)k.x[i][0], pz = (double)k.x[i][2], r = hypot(px, pz);
+    const int b = (int)floor((r - R1) / (R2 - R1) * 10);
+    if (b < 0 || b > 9) continue;
+    sum[b] += (pz * (double)k.v[i][0] - px * (double)k.v[i][2]) / r, many[b] += 1.0;
+  }
+  snprintf(curve, sizeof curve, "speed, m/s (over r, m), %s", wall_name(boundary));
+  for (int b = 0; b < 10; ++b) {
+    const double r = R1 + (b + 0.5) * (R2 - R1) / 10.0, u = A * r + B / r,
+                 got = fabs(sum[b] / fmax(many[b], 1.0));
+    verify_point(v, curve, r, got, u);
+    worst = fmax(worst, fabs(got - u) / (omega * R1));
+  }
+  verify_at_most(v, worst, 0.05, "", "%s.profile", row);
+  kit_close(&k);
+}
+
+void verify_taylor_couette(verify *v) {
+  couette(v, OOZE_BOUNDARY_SDF);
+  couette(v, OOZE_BOUNDARY_PARTICLES);
+}
+
+/* ---- a film of honey on a slope: surface speed rho g sin h^2 / (2 mu) ---------------------- */
+
+void verify_film(verify *v) {
+  enum { LAYERS = 8 };
+  const double d = 0.005, mu = 10.0, rho = 1420.0, angle = 5.0 * MEASURE_PI / 180.0, h = LAYERS * d,
+               wide = 2 * d;
+  const uint32_t n[3] = {100, LAYERS, 4};
+  const double low[3] = {-50 * d, 0, -wide}, left[3] = {0, 0, -wide}, right[3] = {0, 0, wide},
+               in[3] = {0, 0, 1}, out[3] = {0, 0, -1};
+  kit k;
+  ooze_material m;
+  kit_open(&k, verify_machine(v), d);
+  k.params.gravity[0] = (float)(G * sin(angle));
+  k.params.gravity[1] = (float)(-G * cos(angle));
+  kit_apply(&k);
+  kit_floor(&k, 1.0);
+  kit_plane(&k, left, in, 0.0);
+  kit_plane(&k, right, out, 0.0);
+  ooze_material_default(&m);
+  m.viscosity = (float)mu, m.density = (float)rho;
+  kit_block(&k, kit_add(&k, &m), n, low);
+  /* nu t / h^2 = 1.5: within 3% of steady */
+  const int frames = (int)lround(1.5 * h * h * rho / mu / FRAME);
+  for (int f = 0; kit_good(&k) && f < frames; ++f) kit_step(&k, FRAME, 8);
+  kit_read(&k);
+  if (!verify_ran(v, &k)) return kit_close(&k);
+  double sum[LAYERS] = {0}, many[LAYERS] = {0};
+  for (uint32_t i = 0; i < k.count; ++i) {
+    const int b = (int)floor((double)k.x[i][1] / d);
+    if (b < 0 || b >= LAYERS || fabs((double)k.x[i][0]) > 15 * d) continue;
+    sum[b] += (double)k.v[i][0], many[b] += 1.0;
+  }
+  double top = 0.0, exact = 0.0;
+  for (int b = 0; b < LAYERS; ++b) {
+    const double y = (b + 0.5) * d, u = rho * G * sin(angle) * (h * y - 0.5 * y * y) / mu;
+    if (many[b] > 0.0) top = sum[b] / many[b], exact = u;
+    verify_point(v, "speed, m/s (over height, m)", y, sum[b] / fmax(many[b], 1.0), u);
+  }
+  verify_within(v, top, exact, 0.05, "m/s", "surface");
+  verify_note(v, "honey, 8 layers, 5 degrees");
+  kit_close(&k);
+}
+
+/* ---- fluid at rest in a box keeps its volume ------------------------------------------------ */
+
+static void at_rest(verify *v, double mu, const char *name) {
+  const double d = 0.01, half[3] = {5 * d, 20 * d, 5 * d}, centre[3] = {0, 20 * d, 0},
+               low[3] = {-5 * d, 0, -5 * d};
+  const uint32_t n[3] = {10, 16, 10};
+  const double until = verify_at(v) == VERIFY_QUICK ? 2.0 : 10.0;
+  char curve[80];
+  if (!verify_wants(v, name)) return;
+  kit k;
+  kit_open(&k, verify_machine(v), d);
+  kit_container(&k, centre, half, 0.0);
+  kit_block(&k, kit_fluid(&k, mu, 0.0), n, low);
+  double height = 0.0, energy = 0.0;
+  snprintf(curve, sizeof curve, "height over the first (over s), %s", name);
+  for (int f = 1; kit_good(&k) && f <= (int)lround(until / FRAME); ++f) {
+    kit_step(&k, FRAME, 8);
+    if (f % 12) continue;
+    kit_read(&k);
+    measure_body b;
+    measure((measure_points)k.x, (measure_points)k.v, NULL, k.count, &b);
+    /* twice the height of the centre: a column's */
+    height = 2.0 * b.centre[1] / (n[1] * d), energy = b.kinetic;
+    verify_point(v, curve, f * FRAME, height, 1.0);
+  }
+  if (verify_ran(v, &k)) {
+    verify_at_least(v, height, 0.99, "", "%s.height", name);
+    verify_note(v, "twice the height of the centre of mass, after %g s", until);
+    verify_at_most(v, energy, 1e-6, "J/kg", "%s.kinetic", name);
+  }
+  kit_close(&k);
+}
+
+void verify_rest_volume(verify *v) {
+  at_rest(v, 1.0, "1Pas");
+  at_rest(v, 0.001, "water");
+}
+
+/* ---- Oldroyd-B drop on a wall (Figueiredo et al. 2016) --------------------------------------
+ * 20 mm, 1 m/s, centre two diameters above the wall, 4 Pa s of which a tenth is solvent, 0.02 s. */
+static int in_ball(const void *context, const double x[3]) {
+  const double *c = context;
+  return x[0] * x[0] + (x[1] - c[1]) * (x[1] - c[1]) + x[2] * x[2] <= c[0] * c[0];
+}
+
+void verify_impact(verify *v) {
+  static const double table[][2] = {{1.35, 1.003}, {1.60, 1.275}, {1.80, 1.567}, {2.09, 1.714},
+                                    {2.71, 1.577}, {3.30, 1.453}, {4.07, 1.528}, {4.51, 1.563}};
+  const double D = 0.02, U = 1.0, d = verify_at(v) == VERIFY_QUICK ? D / 14.0 : D / 20.0, mu = 4.0;
+  const double ball[2] = {0.5 * D, 2.0 * D}, low[3] = {-0.5 * D, 1.5 * D, -0.5 * D},
+               high[3] = {0.5 * D, 2.5 * D, 0.5 * D}, frame = 0.1 * D / U;
+  kit k;
+  ooze_material m;
+  kit_open(&k, verify_machine(v), d);
+  kit_floor(&k, 1.0);
+  ooze_material_default(&m);
+  m.viscosity = (float)(0.9 * mu), m.solvent_viscosity = (float)(0.1 * mu);
+  m.relaxation_time = 0.02f;
+  kit_fill(&k, kit_add(&k, &m), low, high, in_ball, ball);
+  kit_read(&k);
+  for (uint32_t i = 0; kit_good(&k) && i < k.count; ++i) {
+    const float u[3] = {0.0f, (float)-U, 0.0f};
+    (void)ooze_attribute_write(k.solver, OOZE_VELOCITY, i, 1, 0, u);
+  }
+  double before = 1.0, top = 0.0, low_w = 9.0, second = 0.0, top_at = 0.0, low_at = 0.0;
+  size_t next = 0;
+  for (int f = 1; kit_good(&k) && f <= 48; ++f) {
+    kit_step(&k, frame, 8);
+    kit_read(&k);
+    double w = (kit_extent(&k, 0) + kit_extent(&k, 2)) * 0.5 + d;
+    w /= D;
+    const double T = f * 0.1;
+    while (next < sizeof table / sizeof *table && T >= table[next][0]) {
+      const double at = w + (before - w) * (T - table[next][0]) / 0.1;
+      verify_point(v, "width / D (over t U / D)", table[next][0], at, table[next][1]);
+      next++;
+    }
+    if (T < 2.7 && w > top) top = w, top_at = T;
+    if (T > 2.5 && w < low_w) low_w = w, low_at = T;
+    if (T > 3.6) second = fmax(second, w);
+    before = w;
+  }
+  if (verify_ran(v, &k)) {
+    verify_within(v, top, 1.714, 0.05, "", "greatest");
+    verify_note(v, "at %.1f, published 2.09; frames of 0.1 D / U", top_at);
+    verify_within(v, low_w, 1.453, 0.05, "", "least");
+    verify_note(v, "at %.1f, published 3.30", low_at);
+    verify_within(v, second, 1.563, 0.05, "", "second");
+  }
+  kit_close(&k);
+}
