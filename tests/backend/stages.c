@@ -231,7 +231,8 @@ static void run_scene(twin *t, const char *name, void (*make_scene)(scene *), do
     p.velocity_iterations = 3;
     p.position_iterations = 2;
     p.max_speed = 20;
-    for (laws = OZ_LAW_RATE; laws <= OZ_LAW_SOLVENT; laws *= 2) run_scheme(t, &s, &p, 1, 1);
+    for (laws = s.count > 1000 ? OZ_LAW_RATE : 0; laws && laws <= OZ_LAW_SOLVENT; laws *= 2)
+      run_scheme(t, &s, &p, 1, 1);
     laws = 0;
   }
   for (uint32_t model = 1; model < OOZE_MODEL_COUNT; ++model)
