@@ -49,6 +49,30 @@ static void check_material(oz_reader *r, uint32_t index) {
     oz_warn(
         r, "%g K is colder than liquid gas; room temperature is 293 K (was it in degrees Celsius?)",
         (double)m->temperature);
+  oz_up(r, inner);
+
+  /* laws of flow that lack a part */
+  const struct {
+    const char *key, *text;
+    int idle;
+  } laws[] = {
+      {"thinning_time", "has no effect without a viscosity, that at rest",
+       m->thinning_time > 0.0f && !(m->viscosity > 0.0f)},
+      {"extensibility", "has no effect without a relaxation_time",
+       m->extensibility > 0.0f && !(m->relaxation_time > 0.0f)},
+      {"extensibility", "is taken as 2, the least that there is",
+       m->extensibility > 0.0f && m->extensibility < 2.0f},
+      {"second_viscosity", "has no effect without a second_relaxation_time",
+       m->second_viscosity > 0.0f && !(m->second_relaxation_time > 0.0f)},
+      {"second_relaxation_time", "has no effect without a second_viscosity",
+       m->second_relaxation_time > 0.0f && !(m->second_viscosity > 0.0f)},
+  };
+  for (size_t k = 0; k < sizeof laws / sizeof *laws; k++) {
+    if (!laws[k].idle) continue;
+    oz_down(r, laws[k].key);
+    oz_warn(r, "%s", laws[k].text);
+    oz_up(r, inner);
+  }
   oz_up(r, mark);
 }
 

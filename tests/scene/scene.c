@@ -120,6 +120,12 @@ OZ_CASE(unit_slips_are_noticed) {
 }
 
 OZ_CASE(keys_that_nothing_reads_are_told) {
+  warned(MINIMAL(",\"materials\": {\"w\": {\"consistency\": 5, \"thinning_time\": 1}}"), NULL,
+         "materials.w.thinning_time: has no effect without a viscosity");
+  warned(MINIMAL(",\"materials\": {\"w\": {\"viscosity\": 5, \"extensibility\": 5}}"), NULL,
+         "materials.w.extensibility: has no effect without a relaxation_time");
+  warned(MINIMAL(",\"materials\": {\"w\": {\"viscosity\": 5, \"second_viscosity\": 5}}"), NULL,
+         "materials.w.second_viscosity: has no effect");
   warned(MINIMAL(",\"colliders\": {\"p\": {\"shape\": \"plane\", \"temperature\": 400}}"), NULL,
          "no material has a conductivity");
   warned(MINIMAL(",\"materials\": {\"w\": {\"viscosity\": 5, \"ramp_1\": [300, 9, 0], \"ramp_2\": "
