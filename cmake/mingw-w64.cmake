@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Windows from Debian: apt-get install gcc-mingw-w64-x86-64 g++-mingw-w64-x86-64
 #   cmake -B build-mingw -G Ninja -DCMAKE_TOOLCHAIN_FILE=cmake/mingw-w64.cmake
 set(CMAKE_SYSTEM_NAME Windows)

@@ -1,4 +1,4 @@
-# Language level, warnings and sanitizers: what every target of this project gets.
+# Language level, warnings and sanitizers: what every target of this project gets. SPDX-License-Identifier: Apache-2.0
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)

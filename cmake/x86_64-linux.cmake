@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # amd64 Linux from another Debian, run under qemu: apt-get install gcc-x86-64-linux-gnu libc6-dev-amd64-cross qemu-user
 #   cmake -B build-amd64 -G Ninja -DCMAKE_TOOLCHAIN_FILE=cmake/x86_64-linux.cmake
 set(CMAKE_SYSTEM_NAME Linux)

@@ -5,7 +5,7 @@
  * roles: there are two layouts (parities), each with the state where the other has work arrays of
  * the same size. So a sort costs one pass and no copy. Optional fields are gathered into other work
  * arrays and copied back; in small scenes, where a launch costs more than memory, they are
- * double-buffered (sort.cu). */
+ * double-buffered (sort.cu). SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/gpu.h"
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-/* The CUDA backend's side of base/backend.h: frames, transfers, the scene, the table. */
+/* The CUDA backend's side of base/backend.h: frames, transfers, the scene, the table.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/gpu.h"
 
 #include "physics/contact.h"

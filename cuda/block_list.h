@@ -1,5 +1,5 @@
 /* The list of all neighbours of a block of particles, while it is built in shared memory. Included
- * by neighbour_search.h, inside its namespace. */
+ * by neighbour_search.h, inside its namespace. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_BLOCK_LIST_H
 #define OZ_CUDA_BLOCK_LIST_H
 

@@ -1,6 +1,6 @@
 /* Prefix sums over the blocks of one launch: each block publishes its sum, and adds up those of all
  * blocks before it. Blocks start in the order of their numbers (CUB's scan relies on it too), so
- * that a block never waits for one that is not resident. */
+ * that a block never waits for one that is not resident. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_BLOCK_SCAN_H
 #define OZ_CUDA_BLOCK_SCAN_H
 

@@ -1,4 +1,5 @@
-/* Cells: the particles of each cell, and the cells around it. */
+/* Cells: the particles of each cell, and the cells around it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/cells.h"
 
 namespace OZ_NAMESPACE {

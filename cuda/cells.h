@@ -1,4 +1,5 @@
-/* Cells along a space-filling curve, for the sort and the searches. */
+/* Cells along a space-filling curve, for the sort and the searches.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_CELLS_H
 #define OZ_CUDA_CELLS_H
 

@@ -4,7 +4,7 @@
  * One kernel of the main stream copies every field that is asked for, each particle's words to its
  * rank. The copy's stream waits for that kernel and brings the wanted fields to pinned memory; the
  * main stream goes on meanwhile. A field that was not fetched then is fetched when it is asked
- * for. */
+ * for. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/gpu.h"
 
 namespace OZ_NAMESPACE {

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The CUDA backend, included by solver_c/library.cmake where OOZE_CUDA is on. nvcc is called by plain commands, so that the
 # rest of the project stays C: its objects join oz_objects, cudart is linked statically, and the library loads where there is
 # no driver.

@@ -2,7 +2,8 @@
  *
  *   OOZE_CUDA_DEBUG_DISABLE=graphs,cell_table ooze run ...
  *
- * Every combination gives a valid simulation. README.md lists the names. */
+ * Every combination gives a valid simulation. README.md lists the names.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_DEBUG_OPTIONS_H
 #define OZ_CUDA_DEBUG_OPTIONS_H
 

@@ -1,4 +1,5 @@
-/* Devices of the machine, their limits, and the backend on one of them. */
+/* Devices of the machine, their limits, and the backend on one of them.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/gpu.h"
 
 namespace OZ_NAMESPACE {

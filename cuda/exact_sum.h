@@ -5,7 +5,8 @@
  * The part of a number below the lowest unit, 2^-132 (2e-40), is dropped. A number of 2^62 (5e18)
  * or more, or NaN, spoils the sum, which is NaN then.
  *
- * The arithmetic is C, so that tests/cuda/exact_sum.c can test it. */
+ * The arithmetic is C, so that tests/cuda/exact_sum.c can test it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_EXACT_SUM_H
 #define OZ_CUDA_EXACT_SUM_H
 

@@ -5,7 +5,7 @@
  * A position is here the start position and a displacement. dx carries the displacement y to the
  * neighbours, and as two halves the weight of the zero-energy control and the density's multiplier.
  * Each is rounded once, for the particle itself too, so that pair forces stay equal and opposite.
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_FUSED_POSITION_H
 #define OZ_CUDA_FUSED_POSITION_H
 

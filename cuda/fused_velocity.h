@@ -4,7 +4,8 @@
  * Before it: bound, velocity_start and residual. bound and residual gather over the same rows, so a
  * pair is visited once and not twice; where no material relaxes or yields, velocity_start is an
  * identity (oz_prepare_end). In its last iteration: force and cg_last. After it: the last
- * cg_update, advance and the maps behind it, which touch their own particle alone. */
+ * cg_update, advance and the maps behind it, which touch their own particle alone.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_FUSED_VELOCITY_H
 #define OZ_CUDA_FUSED_VELOCITY_H
 

@@ -1,7 +1,8 @@
 /* Stages that run in one kernel: the table that the planner (launch_plan.h) reads.
  *
  * A stage may be fused with the one before it if it touches nothing but the particle that the
- * thread has just finished, or if both gather over the same rows. */
+ * thread has just finished, or if both gather over the same rows.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_FUSION_H
 #define OZ_CUDA_FUSION_H
 

@@ -5,7 +5,8 @@
  * halves beside them. In large ones the neighbours of a block's particles are copied into shared
  * memory once, and rows hold places there (neighbour_lists.cu). A gather from global memory costs a
  * cycle a sector of 32 bytes, some 25 for the 32 pairs of a warp; one from shared memory as many
- * cycles as its worst bank conflict, some 10 for records of 16 bytes. */
+ * cycles as its worst bank conflict, some 10 for records of 16 bytes.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_GATHER_H
 #define OZ_CUDA_GATHER_H
 

@@ -1,5 +1,5 @@
 /* Kernels of gathers: rows of particle numbers, and rows of places with copies in shared memory.
- * Included by stage_kernels.cu, inside its namespace. */
+ * Included by stage_kernels.cu, inside its namespace. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_GATHER_KERNELS_H
 #define OZ_CUDA_GATHER_KERNELS_H
 

@@ -1,5 +1,5 @@
 /* Traits of gathers: the arrays that a stage gathers, and the factors of its sums. Included by
- * gather.h, inside its namespace. */
+ * gather.h, inside its namespace. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_GATHER_TRAITS_H
 #define OZ_CUDA_GATHER_TRAITS_H
 

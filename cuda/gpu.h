@@ -1,4 +1,5 @@
-/* The data of the CUDA backend, part by part, and the functions that its files share. */
+/* The data of the CUDA backend, part by part, and the functions that its files share.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_GPU_H
 #define OZ_CUDA_GPU_H
 

@@ -1,5 +1,5 @@
 /* The whole backend as plain C++ on one thread: the same kernels and host code, for machines
- * without a GPU. */
+ * without a GPU. SPDX-License-Identifier: Apache-2.0 */
 #define OZ_CUDA_HOST 1
 #include "cuda/backend.cu"
 

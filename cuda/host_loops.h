@@ -1,5 +1,5 @@
 /* Stages as loops on one thread: the same text, particle by particle, for machines without a GPU.
- * Included by stage_kernels.cu, inside its namespace. */
+ * Included by stage_kernels.cu, inside its namespace. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_HOST_LOOPS_H
 #define OZ_CUDA_HOST_LOOPS_H
 

@@ -1,5 +1,6 @@
 /* The launches for the queued stages: fused where the table of fusion.h says so, and on the stream
- * that they belong to. Included by stage_queue.cu, inside its namespace. */
+ * that they belong to. Included by stage_queue.cu, inside its namespace.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_LAUNCH_PLAN_H
 #define OZ_CUDA_LAUNCH_PLAN_H
 

@@ -1,7 +1,7 @@
 /* Links on the GPU (physics/links.h): two sets of rows, one of which is rebuilt from the other by a
  * rule. New rows of 32 particles are interleaved, so that a warp's loads coalesce; each particle
  * has the offset of its row, so that sorting moves no entries. Room comes from counting and a
- * prefix sum: the place of a row depends on the links alone. */
+ * prefix sum: the place of a row depends on the links alone. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/gpu.h"
 
 #include "physics/lanes.h"

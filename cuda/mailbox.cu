@@ -1,4 +1,5 @@
-/* The mailbox: posts of the device status, and the host's wait for them. */
+/* The mailbox: posts of the device status, and the host's wait for them.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/mailbox.h"
 
 #include <atomic>

@@ -1,5 +1,6 @@
 /* A post: one warp writes the device status into the host's pinned memory, and behind it the number
- * that the host polls. In a kernel of its own, or in a stage's (stage_args.status). */
+ * that the host polls. In a kernel of its own, or in a stage's (stage_args.status).
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_MAILBOX_H
 #define OZ_CUDA_MAILBOX_H
 

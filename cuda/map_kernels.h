@@ -1,5 +1,5 @@
 /* Kernels of maps, walls, bodies and scalars. Included by stage_kernels.cu, inside its namespace.
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_MAP_KERNELS_H
 #define OZ_CUDA_MAP_KERNELS_H
 

@@ -1,4 +1,5 @@
-/* Memory of the backend: errors, growth, uploads, room for particles. */
+/* Memory of the backend: errors, growth, uploads, room for particles.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/gpu.h"
 
 namespace OZ_NAMESPACE {

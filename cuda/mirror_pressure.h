@@ -1,6 +1,7 @@
 /* Mirror pressure at walls (wall_mirror) with T threads a particle, which share its row: in a
  * kernel of its own, or in that of the move, with the neighbours in shared memory. Both add up in
- * the same order. Included by stage_types.h, inside its namespace, after gather.h. */
+ * the same order. Included by stage_types.h, inside its namespace, after gather.h.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_MIRROR_PRESSURE_H
 #define OZ_CUDA_MIRROR_PRESSURE_H
 

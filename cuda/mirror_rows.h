@@ -4,7 +4,7 @@
  * by latency, a chain of dependent loads: so loads of lists and walls precede the launch dependency
  * wait, and all loads behind it are in flight at once. That serves contacts with one plane and a
  * row of ordinary length; the few others go step by step. Included by stage_kernels.cu, inside its
- * namespace. */
+ * namespace. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_MIRROR_ROWS_H
 #define OZ_CUDA_MIRROR_ROWS_H
 

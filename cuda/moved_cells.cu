@@ -5,7 +5,7 @@
  * list (moved_cells.h). A cell is static if no displacement within the 27 cells around it differs
  * by the static limit: then it has no pair to add. The relation is symmetric, since two cells
  * compare the same boxes. Other cells are searched in the same kernel: particles of one group in
- * one cell have the same candidates, in the same order. */
+ * one cell have the same candidates, in the same order. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/moved_cells.h"
 
 #include "physics/boundary_particles.h"

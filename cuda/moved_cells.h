@@ -1,5 +1,5 @@
 /* Binning of displacements: particles merge theirs into the table of moved cells (moved_cells.cu),
- * and join the lists of its slots. */
+ * and join the lists of its slots. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_MOVED_CELLS_H
 #define OZ_CUDA_MOVED_CELLS_H
 

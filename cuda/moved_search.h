@@ -1,5 +1,5 @@
 /* The search of moved cells, as loops on the host and as a kernel. Included by moved_cells.cu,
- * inside its namespace. */
+ * inside its namespace. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_MOVED_SEARCH_H
 #define OZ_CUDA_MOVED_SEARCH_H
 

@@ -12,7 +12,7 @@
  * Small scenes have rows of particle numbers. In large ones the particles of a block of threads
  * share a list of all their neighbours, and their rows hold 16-bit places in it. A gather copies
  * the particles of that list into shared memory once (gather.h). The first pass marks them on pages
- * of 32 consecutive particles. */
+ * of 32 consecutive particles. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/row_order.h"
 #include "cuda/moved_cells.h"
 

@@ -1,5 +1,6 @@
 /* The neighbour search of one particle: tests of the candidates around its cell, the list that a
- * block shares, and the writing of a row. Included by neighbour_lists.cu, inside its namespace. */
+ * block shares, and the writing of a row. Included by neighbour_lists.cu, inside its namespace.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_NEIGHBOUR_SEARCH_H
 #define OZ_CUDA_NEIGHBOUR_SEARCH_H
 

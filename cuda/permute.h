@@ -1,4 +1,4 @@
-/* The permutation of the particles' state. */
+/* The permutation of the particles' state. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_PERMUTE_H
 #define OZ_CUDA_PERMUTE_H
 

@@ -1,4 +1,4 @@
-/* Prefix sums of 32-bit counts. */
+/* Prefix sums of 32-bit counts. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/block_scan.h"
 
 #if !defined(OZ_CUDA_HOST)

@@ -1,4 +1,5 @@
-/* Times of stages and of the other parts of a substep (ooze_profile_start, OOZE_PROFILE=1). */
+/* Times of stages and of the other parts of a substep (ooze_profile_start, OOZE_PROFILE=1).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/gpu.h"
 
 namespace OZ_NAMESPACE {

@@ -1,5 +1,6 @@
 /* Questions about all particles after a substep, answered on the device without a download: lost
- * particles, loads on the walls, the greatest speed, statistics. */
+ * particles, loads on the walls, the greatest speed, statistics.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/gpu.h"
 
 #include "physics/lanes.h"

@@ -1,6 +1,6 @@
 /* Sums over all particles, independent of the order in which blocks end: by the last block, by a
  * kernel of its own, or by the kernel that reads them. Included by stage_kernels.cu, inside its
- * namespace. */
+ * namespace. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_REDUCTIONS_H
 #define OZ_CUDA_REDUCTIONS_H
 

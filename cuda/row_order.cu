@@ -1,5 +1,5 @@
 /* Rows of the start list in bank order (row_order.h), where several threads have searched for a
- * particle's neighbours. */
+ * particle's neighbours. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/row_order.h"
 
 namespace OZ_NAMESPACE {

@@ -7,7 +7,8 @@
  * where possible, one of bank group i + k: adjacent threads then access different groups.
  *
  * With one thread a particle the search orders a row while it fills it (neighbour_search.h),
- * otherwise a kernel of its own does (row_order.cu): the same order. */
+ * otherwise a kernel of its own does (row_order.cu): the same order.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_ROW_ORDER_H
 #define OZ_CUDA_ROW_ORDER_H
 

@@ -1,5 +1,5 @@
 /* The neighbour search of all particles: as loops on the host, as kernels on the device. Included
- * by neighbour_lists.cu, inside its namespace. */
+ * by neighbour_lists.cu, inside its namespace. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_SEARCH_KERNELS_H
 #define OZ_CUDA_SEARCH_KERNELS_H
 

@@ -1,5 +1,5 @@
 /* CUDA under nvcc; with OZ_CUDA_HOST plain C++ on one thread, so that the same kernels and host
- * code run, and are tested, without a GPU. */
+ * code run, and are tested, without a GPU. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_SHIM_H
 #define OZ_CUDA_SHIM_H
 

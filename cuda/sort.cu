@@ -1,5 +1,5 @@
 /* The order of particles along a space-filling curve: bounding box, sort, permutation, roll-back.
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/cells.h"
 #include "cuda/permute.h"
 

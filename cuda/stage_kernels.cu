@@ -4,7 +4,7 @@
  *
  * Gathers run with 1 to 16 threads a particle: the threads share the entries of its row, a fixed
  * tree adds up, the first one finishes. Small scenes need the additional threads to fill the
- * machine. */
+ * machine. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/fusion.h"
 #include "cuda/stage_types.h"
 #include "cuda/moved_cells.h"

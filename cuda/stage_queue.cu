@@ -1,6 +1,6 @@
 /* Runs stages. They are queued until the host needs a result; then neighbours in the queue are
  * fused (fusion.h, launch_plan.h), and a sequence that comes again is recorded as a graph and
- * replayed. */
+ * replayed. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/fusion.h"
 
 namespace OZ_NAMESPACE {

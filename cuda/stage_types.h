@@ -1,5 +1,5 @@
 /* Stages as types: the functions of their physics text, the stages fused into their kernels, the
- * walk over their rows. Included by stage_kernels.cu. */
+ * walk over their rows. Included by stage_kernels.cu. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_STAGE_TYPES_H
 #define OZ_CUDA_STAGE_TYPES_H
 

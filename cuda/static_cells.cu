@@ -6,7 +6,7 @@
  * displacements into every coarse cell within half the reach of one of its particles' current
  * positions. Two particles within reach share a coarse cell, so a particle that touches static
  * coarse cells alone has no pair to add. Coarse cells are slots of a hash table; a collision only
- * enlarges a box. */
+ * enlarges a box. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/cells.h"
 
 namespace OZ_NAMESPACE {

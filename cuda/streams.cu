@@ -14,7 +14,7 @@
  *
  * The wall stream has priority, because its kernels are short and others wait for them. It sorts;
  * it finds wall contacts as soon as `predict` is done, beside the search; and it runs wall_planes
- * and wall_hold beside `gradient` and `bound_sums`. */
+ * and wall_hold beside `gradient` and `bound_sums`. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/gpu.h"
 
 namespace OZ_NAMESPACE {

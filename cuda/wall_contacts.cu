@@ -1,4 +1,4 @@
-/* Wall contacts: a slot for each particle near a wall. */
+/* Wall contacts: a slot for each particle near a wall. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/block_scan.h"
 #include "cuda/cells.h"
 #include "cuda/permute.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The package that artists install: cmake --install build --component houdini --prefix DIR, or ./dev package. It holds what every Houdini
 # shares (help, icons, shelf, networks); the plug-in itself goes to DIR/<system>-<version>/dso, one folder for each Houdini.
 set(OOZE_PLACE "$HOUDINI_PACKAGE_PATH/..") # packages/ooze.json stands in the tree: the tree can be moved

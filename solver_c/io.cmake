@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ooze_io: the rooms above the solver. geo: points and meshes in files; scene: scene files, presets and filling; surface:
 # level sets and OpenVDB; render: pictures and films; session: runs. Each optional library adds its part where it is
 # found; a missing one is named once, here and in ooze_io_build_text().

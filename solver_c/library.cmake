@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ooze_core and ooze_shared from oz_sources, the stage builds and whatever backends there are.
 
 add_library(ooze_objects OBJECT ${oz_sources})

@@ -1,6 +1,6 @@
 /* The interface between core, models and a backend. A backend owns the particle arrays, keeps them
  * in its own order, builds neighbour lists, runs stages, reduces and moves bytes. It knows no
- * model. */
+ * model. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_BASE_BACKEND_H
 #define OZ_BASE_BACKEND_H
 

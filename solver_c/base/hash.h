@@ -1,6 +1,6 @@
 /* A small 64-bit hash of words, our own, so that a state hash needs no library and never changes
  * with one. Not for secrets: it finds accidents. The value depends on the words alone, not on how
- * they were split over calls. */
+ * they were split over calls. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_BASE_HASH_H
 #define OZ_BASE_HASH_H
 

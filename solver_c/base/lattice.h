@@ -1,5 +1,5 @@
 /* Keys of lattice points, and a map from keys to numbers. A key is three signed 21-bit coordinates
- * in one 64-bit number that sorts by x, then y, then z. */
+ * in one 64-bit number that sorts by x, then y, then z. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_BASE_LATTICE_H
 #define OZ_BASE_LATTICE_H
 

@@ -1,5 +1,5 @@
 /* Allocation through the host's hooks, counted. Every block remembers its size, so that bytes held
- * are known and a failing allocator leaves the books right. */
+ * are known and a failing allocator leaves the books right. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_BASE_MEMORY_H
 #define OZ_BASE_MEMORY_H
 

@@ -1,4 +1,5 @@
-/* Failures are described once, where the facts are, and passed up. */
+/* Failures are described once, where the facts are, and passed up.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_BASE_RESULT_H
 #define OZ_BASE_RESULT_H
 

@@ -1,4 +1,5 @@
-/* The list of parameters as data, and checks that follow from it. */
+/* The list of parameters as data, and checks that follow from it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_BASE_SCHEMA_H
 #define OZ_BASE_SCHEMA_H
 

@@ -1,4 +1,4 @@
-/* The clock of all timings. */
+/* The clock of all timings. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_BASE_SECONDS_H
 #define OZ_BASE_SECONDS_H
 

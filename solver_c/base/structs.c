@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/structs.h"
 
 /* The size a client's struct claims, or 0 if it cannot be one. */

@@ -1,5 +1,5 @@
 /* Structs that begin with their size: those of an older client are shorter than ours, those of a
- * newer client longer. */
+ * newer client longer. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_BASE_STRUCTS_H
 #define OZ_BASE_STRUCTS_H
 

@@ -1,4 +1,5 @@
-/* Chooses the runner of chunks; the kinds without threads of their own are here. */
+/* Chooses the runner of chunks; the kinds without threads of their own are here.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/tasks.h"
 
 #include <stddef.h>

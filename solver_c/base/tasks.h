@@ -1,5 +1,5 @@
 /* Runners of chunks of work. Chunk boundaries never depend on the number of threads, so neither do
- * results. */
+ * results. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_BASE_TASKS_H
 #define OZ_BASE_TASKS_H
 

@@ -1,5 +1,6 @@
 /* A thread pool that needs no library: POSIX threads, or Windows' own. The caller works too; the
- * others sleep when there is nothing to do. Chunks are handed out by a counter. */
+ * others sleep when there is nothing to do. Chunks are handed out by a counter.
+ * SPDX-License-Identifier: Apache-2.0 */
 #if !defined(_WIN32) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE 1 /* sched_getaffinity: a farm job may own only some of the machine's cores */
 #endif

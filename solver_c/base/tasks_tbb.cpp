@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // THE file that meets TBB: chunks on its workers, inside an arena of our own.
 #include <atomic>
 #include <new>

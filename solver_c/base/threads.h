@@ -1,4 +1,4 @@
-/* Threads, mutexes and conditions: POSIX's, or Windows' own. */
+/* Threads, mutexes and conditions: POSIX's, or Windows' own. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_BASE_THREADS_H
 #define OZ_BASE_THREADS_H
 

@@ -1,4 +1,4 @@
-/* Creating and destroying solvers; the small calls. */
+/* Creating and destroying solvers; the small calls. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #include "core/links.h"

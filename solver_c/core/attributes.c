@@ -1,4 +1,5 @@
-/* Attributes of particles: their table, and reading and writing in public order. */
+/* Attributes of particles: their table, and reading and writing in public order.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* The table of attributes, for the solver's other parts. */
+/* The table of attributes, for the solver's other parts. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CORE_ATTRIBUTES_H
 #define OZ_CORE_ATTRIBUTES_H
 

@@ -1,5 +1,5 @@
 /* Bodies: the table of their properties. Their state is in their particles (owner, reference,
- * position, velocity). */
+ * position, velocity). SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CORE_BODIES_H
 #define OZ_CORE_BODIES_H
 

@@ -1,6 +1,7 @@
 /* Boundary particles: the points of colliders with `boundary` set to particles. They live among the
  * particles, under ids reserved for them, so that they come last in public order and are hidden
- * from the host. They have no state of their own: all follows from the collider and its points. */
+ * from the host. They have no state of their own: all follows from the collider and its points.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CORE_BOUNDARY_H
 #define OZ_CORE_BOUNDARY_H
 

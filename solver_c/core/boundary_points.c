@@ -1,4 +1,5 @@
-/* Points on the surfaces of analytic shapes, and their weights. */
+/* Points on the surfaces of analytic shapes, and their weights.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
 

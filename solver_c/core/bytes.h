@@ -1,4 +1,4 @@
-/* The bytes of a checkpoint: host order, read with a limit. */
+/* The bytes of a checkpoint: host order, read with a limit. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CORE_BYTES_H
 #define OZ_CORE_BYTES_H
 

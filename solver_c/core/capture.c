@@ -2,7 +2,8 @@
  *
  * Taking one copies the particles in public order within the backend's memory and writes everything
  * else, which is little, into a block. Reading touches neither the solver nor its backend's arrays.
- * A backend that has no memory for a copy is read at once, field by field. */
+ * A backend that has no memory for a copy is read at once, field by field.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "base/tasks.h"
 #include "core/attributes.h"
 #include "core/checkpoint.h"

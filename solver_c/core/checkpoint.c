@@ -14,7 +14,8 @@
  * in that order; behind them those to boundary particles, which have the last places
  *
  * Each part is filled up to 8 bytes. A reader trusts nothing: sizes are checked against the block
- * before they are used, values as strictly as those that come through the interface. */
+ * before they are used, values as strictly as those that come through the interface.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #include "base/hash.h"

@@ -1,4 +1,5 @@
-/* The block of a checkpoint (checkpoint.c), from a solver or from a capture. */
+/* The block of a checkpoint (checkpoint.c), from a solver or from a capture.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CORE_CHECKPOINT_H
 #define OZ_CORE_CHECKPOINT_H
 

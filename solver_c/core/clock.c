@@ -1,5 +1,5 @@
 /* State that belongs to no particle, as words: time, next id, the amount that emitters have poured,
- * and the bodies. */
+ * and the bodies. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #include "base/hash.h"

@@ -7,7 +7,7 @@
  *                 oz_colliders_end_step
  *
  * Poses run from `start` to `end` over the step: positions linearly, rotations by the shorter arc,
- * normalised. */
+ * normalised. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CORE_COLLIDERS_H
 #define OZ_CORE_COLLIDERS_H
 

@@ -1,4 +1,4 @@
-/* Colliders in a checkpoint. */
+/* Colliders in a checkpoint. SPDX-License-Identifier: Apache-2.0 */
 #include "core/colliders.h"
 
 #include <math.h>

@@ -8,7 +8,8 @@
  * into substeps. An emitter starts with its nozzle full, front at the mouth.
  *
  * One substep:  oz_emitters_births -> add the particles -> oz_emitters_accept;  oz_emitters_frame
- * -> backend->nozzles After the step (or when it is cancelled): oz_emitters_end_step. */
+ * -> backend->nozzles After the step (or when it is cancelled): oz_emitters_end_step.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CORE_EMITTERS_H
 #define OZ_CORE_EMITTERS_H
 

@@ -1,5 +1,5 @@
 /* Optional fields (physics/fields.def): when they come into being, and their defaults until
- * then. */
+ * then. SPDX-License-Identifier: Apache-2.0 */
 #include "core/particles.h"
 
 enum { RECORD = 0, PLANES = 1, WIDE = 0, ZERO = OZ_FALLBACK_ZERO, MATTER = OZ_FALLBACK_MATTER };

@@ -1,6 +1,6 @@
 /* Friction and stick that differ from place to place on a collider: points that the host gives,
  * spread over 8x8x8 bricks of their own, which the physics reads where fluid touches
- * (physics/contact.h, oz_friction_map_at). */
+ * (physics/contact.h, oz_friction_map_at). SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CORE_FRICTION_MAP_H
 #define OZ_CORE_FRICTION_MAP_H
 

@@ -1,4 +1,4 @@
-/* One field at a time on the host, in the backend's order. */
+/* One field at a time on the host, in the backend's order. SPDX-License-Identifier: Apache-2.0 */
 #include "core/particles.h"
 
 ooze_result oz_host_no_memory(ooze_solver *s, size_t bytes) {

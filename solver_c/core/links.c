@@ -1,5 +1,6 @@
 /* Links as the host sees them: pairs of ids. The backend keeps them by particle; here they are one
- * list by rank, which is fetched when asked for and put back whole when the host changes it. */
+ * list by rank, which is fetched when asked for and put back whole when the host changes it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "core/links.h"
 
 #include <math.h>

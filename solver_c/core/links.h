@@ -1,4 +1,4 @@
-/* Links on the host, for the solver's other parts. */
+/* Links on the host, for the solver's other parts. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CORE_LINKS_H
 #define OZ_CORE_LINKS_H
 

@@ -1,4 +1,5 @@
-/* Materials: sets of values that particles are given. Number 0 is always there. */
+/* Materials: sets of values that particles are given. Number 0 is always there.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
 #include "core/particles.h"

@@ -1,5 +1,5 @@
 /* Adding, removing and finding particles. Everything that can fail comes first; the later part only
- * moves bytes. */
+ * moves bytes. SPDX-License-Identifier: Apache-2.0 */
 #include "core/particles.h"
 
 #include <math.h>

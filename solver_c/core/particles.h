@@ -1,4 +1,5 @@
-/* Particle storage of the solver: adding, removing, and one field at a time on the host. */
+/* Particle storage of the solver: adding, removing, and one field at a time on the host.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CORE_PARTICLES_H
 #define OZ_CORE_PARTICLES_H
 

@@ -1,4 +1,5 @@
-/* The public side of particles.c: adding, removing and finding by the host, with checks. */
+/* The public side of particles.c: adding, removing and finding by the host, with checks.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "core/particles.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* Poses of colliders and emitters. */
+/* Poses of colliders and emitters. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CORE_POSES_H
 #define OZ_CORE_POSES_H
 

@@ -1,5 +1,5 @@
 /* The one file that names the backends of this build. Core reaches them through their tables alone.
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
 #include "base/schema.h"

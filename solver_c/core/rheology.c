@@ -1,4 +1,5 @@
-/* The conformation update of one particle, from the model's own text. */
+/* The conformation update of one particle, from the model's own text.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "ooze/ooze.h"
 #include "physics/conformation.h"
 

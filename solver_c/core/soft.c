@@ -7,7 +7,7 @@
  * scaling, a thin bar or sheet is too soft; with each point's own sum scaled to that of the solid
  * it is too stiff. Each link is scaled by a power of that factor, the mean of both ends, so that a
  * bar of four by four points has E within 10% (ooze verify soft.hang), and a sheet of two layers
- * too. */
+ * too. SPDX-License-Identifier: Apache-2.0 */
 #include "core/soft.h"
 
 #include <math.h>

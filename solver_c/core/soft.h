@@ -1,4 +1,4 @@
-/* The links that make a soft body of points. */
+/* The links that make a soft body of points. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CORE_SOFT_H
 #define OZ_CORE_SOFT_H
 

@@ -1,4 +1,4 @@
-/* The solver object behind ooze.h: its parts. */
+/* The solver object behind ooze.h: its parts. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CORE_SOLVER_H
 #define OZ_CORE_SOLVER_H
 

@@ -1,4 +1,4 @@
-/* The hash of all state. */
+/* The hash of all state. SPDX-License-Identifier: Apache-2.0 */
 #include "core/links.h"
 #include "core/particles.h"
 

@@ -1,4 +1,4 @@
-/* Numbers about the state and the last step. */
+/* Numbers about the state and the last step. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #include "core/particles.h"

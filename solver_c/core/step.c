@@ -1,4 +1,5 @@
-/* One ooze_step: its substeps, the input before each and the results after it. */
+/* One ooze_step: its substeps, the input before each and the results after it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>
 

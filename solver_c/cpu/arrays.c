@@ -1,4 +1,5 @@
-/* The particle arrays: layout, growth, copies in and out, permutation. */
+/* The particle arrays: layout, growth, copies in and out, permutation.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cpu/cpu.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* The CPU backend: fills the table of base/backend.h. */
+/* The CPU backend: fills the table of base/backend.h. SPDX-License-Identifier: Apache-2.0 */
 #include "cpu/cpu.h"
 
 #include <stdio.h>

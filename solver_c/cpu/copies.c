@@ -1,4 +1,4 @@
-/* Copies of fields in public order (base/backend.h). */
+/* Copies of fields in public order (base/backend.h). SPDX-License-Identifier: Apache-2.0 */
 #include "cpu/cpu.h"
 
 struct oz_copy {

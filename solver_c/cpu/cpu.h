@@ -1,4 +1,4 @@
-/* The CPU backend's own data. */
+/* The CPU backend's own data. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CPU_CPU_H
 #define OZ_CPU_CPU_H
 

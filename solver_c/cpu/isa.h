@@ -1,4 +1,5 @@
-/* One vector build of the stages: the exports of stages.c, compiled once per instruction set. */
+/* One vector build of the stages: the exports of stages.c, compiled once per instruction set.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CPU_ISA_H
 #define OZ_CPU_ISA_H
 

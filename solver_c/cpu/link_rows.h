@@ -1,5 +1,5 @@
 /* The part of a links update that runs in each task: old row and near particles in, new row out.
- * Included by stages.c. */
+ * Included by stages.c. SPDX-License-Identifier: Apache-2.0 */
 
 enum { OZ_LINK_HASH = 1024 }; /* twice the longest row: probes stay short */
 

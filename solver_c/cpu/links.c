@@ -1,5 +1,6 @@
 /* Links on the CPU: two sets of rows, one of which is remade from the other by a rule. Sorting and
- * removing leave the entries in place: rows change places, other ends their indices. */
+ * removing leave the entries in place: rows change places, other ends their indices.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cpu/cpu.h"
 
 enum { NONE = UINT32_MAX };

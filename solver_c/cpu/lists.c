@@ -6,7 +6,7 @@
  *
  * Where a model leaves out slow pairs (OZ_MIN_APPROACH), there is no margin: start rows suffice as
  * long as no two displacements differ by more, and the search at the current positions skips cells
- * of which this is known. */
+ * of which this is known. SPDX-License-Identifier: Apache-2.0 */
 #include "cpu/cpu.h"
 
 #include <math.h>

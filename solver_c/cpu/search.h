@@ -1,4 +1,5 @@
-/* The neighbour search, part of stages.c: compiled once per instruction set. */
+/* The neighbour search, part of stages.c: compiled once per instruction set.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CPU_SEARCH_H
 #define OZ_CPU_SEARCH_H
 

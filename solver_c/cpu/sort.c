@@ -1,7 +1,8 @@
 /* Particles along a space-filling curve, boundary particles behind all others. The order is a
  * function of (boundary, cell, id) alone, never of an older order, so that a stopped and resumed
  * run continues with the same bits. Boundary particles mostly rest: where they are in order
- * already, only the particles in front of them are sorted and moved. */
+ * already, only the particles in front of them are sorted and moved.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cpu/cpu.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Every stage as a loop over particles. Compiled once per instruction set (OZ_ISA), each time with
- * all of physics/. */
+ * all of physics/. SPDX-License-Identifier: Apache-2.0 */
 #include "cpu/isa.h"
 
 #include "physics/lanes.h"

@@ -1,7 +1,7 @@
 /* SPH blended with shape matching: the algorithm of section 3.3 of Takamatsu & Kanai 2011
  * (docs/theory/models/blend.md). The time replaces the paper's step counter: the reference shape is
  * checked whenever a multiple of blend_interval passes, so that the shape itself (field
- * `reference`) is the only state between steps. */
+ * `reference`) is the only state between steps. SPDX-License-Identifier: Apache-2.0 */
 #include "models/common.h"
 
 #include <math.h>

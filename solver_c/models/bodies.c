@@ -1,5 +1,5 @@
 /* Bodies within a substep of any model: the stages of physics/body.h in their order. Without bodies
- * none runs. */
+ * none runs. SPDX-License-Identifier: Apache-2.0 */
 #include "models/common.h"
 
 /* After sorting: index of each body's particles. */

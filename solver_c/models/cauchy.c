@@ -1,6 +1,6 @@
 /* Cauchy's equation of motion by the moving particle semi-implicit method (Mukai, Matsui & Chang;
  * docs/theory/models/cauchy.md): stress, surface tension and gravity explicitly, then pressure from
- * the number density. */
+ * the number density. SPDX-License-Identifier: Apache-2.0 */
 #include "models/common.h"
 
 ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {

@@ -1,4 +1,4 @@
-/* Macros and functions that the models share. */
+/* Macros and functions that the models share. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_MODELS_COMMON_H
 #define OZ_MODELS_COMMON_H
 

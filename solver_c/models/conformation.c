@@ -1,6 +1,7 @@
 /* The conformation model: Algorithm 2 of Barreiro et al. 2017 (DC-PBD) with the scheme of
  * docs/theory/substep.md. It reads like the algorithm box: constraint-free state, project
- * velocities, project positions, velocity from positions, conformation. */
+ * velocities, project positions, velocity from positions, conformation.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "models/common.h"
 
 #include <math.h>

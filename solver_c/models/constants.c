@@ -1,4 +1,5 @@
-/* Constants that follow from the particle separation, the parameters and the time step. */
+/* Constants that follow from the particle separation, the parameters and the time step.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "models/models.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Heat within a substep of any model: conduction at its end, over the neighbours at its start
- * (physics/heat.h). */
+ * (physics/heat.h). SPDX-License-Identifier: Apache-2.0 */
 #include "models/common.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The links model: Algorithm 2 of Takahashi, Nishita and Fujishiro 2014 (physics/viscous.h,
  * docs/theory/models/links.md). It reads like the algorithm box: XSPH, forces, prediction,
  * neighbours, constraint control, corrections of densities and links side by side, velocity from
- * positions. */
+ * positions. SPDX-License-Identifier: Apache-2.0 */
 #include "models/common.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Mixing within a substep of any model: at its end, over the neighbours at its start
- * (physics/mixing.h). */
+ * (physics/mixing.h). SPDX-License-Identifier: Apache-2.0 */
 #include "models/common.h"
 
 #include <math.h>

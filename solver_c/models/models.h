@@ -1,5 +1,5 @@
 /* The systems of the papers: host functions that run stages in the order of their algorithm boxes.
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_MODELS_MODELS_H
 #define OZ_MODELS_MODELS_H
 

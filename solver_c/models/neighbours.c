@@ -1,4 +1,4 @@
-/* The start of a substep, common to all models. */
+/* The start of a substep, common to all models. SPDX-License-Identifier: Apache-2.0 */
 #include "models/common.h"
 
 ooze_result oz_find_neighbours(oz_step *s, oz_frame *f, ooze_message *why) {

@@ -1,5 +1,5 @@
 /* Soft bodies within a substep of any model (physics/soft.h): the solve for their velocities before
- * those of the fluid, torn links after `advance`. */
+ * those of the fluid, torn links after `advance`. SPDX-License-Identifier: Apache-2.0 */
 #include "models/common.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The springs model: Algorithm 1 of Clavet, Beaudoin and Poulin 2005, with its pairs gathered
  * instead of traversed in order (springs.h, docs/theory/models/springs.md). It reads like the
  * algorithm box: forces, viscosity, prediction, spring adjustment, spring displacements, double
- * density relaxation, collisions, velocity from positions. */
+ * density relaxation, collisions, velocity from positions. SPDX-License-Identifier: Apache-2.0 */
 #include "models/common.h"
 
 #include <math.h>

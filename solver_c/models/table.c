@@ -1,4 +1,5 @@
-/* The models by the number that params.model gives them (ooze.h). */
+/* The models by the number that params.model gives them (ooze.h).
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "models/models.h"
 
 const oz_model oz_models[OOZE_MODEL_COUNT] = {

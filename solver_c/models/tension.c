@@ -1,5 +1,5 @@
 /* Surface tension and cohesion within a substep of any model: forces onto velocities
- * (physics/tension.h). */
+ * (physics/tension.h). SPDX-License-Identifier: Apache-2.0 */
 #include "models/common.h"
 
 enum { LAYERS = 4 }; /* layers of the lattice within the widest kernel */

@@ -1,5 +1,5 @@
 /* 3-vectors, 3x3 matrices (row major), symmetric matrices (xx yy zz xy xz yz) and quaternions (x y
- * z w) over lanes. */
+ * z w) over lanes. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_ALGEBRA_H
 #define OZ_PHYSICS_ALGEBRA_H
 

@@ -1,4 +1,5 @@
-/* The end of a substep in models without conformation: `finish` of motion.h without its part. */
+/* The end of a substep in models without conformation: `finish` of motion.h without its part.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_ARRIVE_H
 #define OZ_PHYSICS_ARRIVE_H
 

@@ -14,7 +14,7 @@
  * the rotation of a substep uses the inertia half way through it (body_drive, body_end).
  *
  * The state of a body is that of its particles; oz_body_state is derived from them at the start of
- * every substep. */
+ * every substep. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_BODY_H
 #define OZ_PHYSICS_BODY_H
 

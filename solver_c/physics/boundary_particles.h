@@ -2,7 +2,7 @@
  * docs/theory/boundary_particles.md): points of a collider's surface that take part in the fluid's
  * sums and move with the collider. owner_place is a point's place in the collider's frame at the
  * start of the step, boundary_path its way in that frame during the step, for a mesh that
- * deforms. */
+ * deforms. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_BOUNDARY_PARTICLES_H
 #define OZ_PHYSICS_BOUNDARY_PARTICLES_H
 

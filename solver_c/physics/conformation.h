@@ -1,6 +1,7 @@
 /* Conformation constraints (Barreiro, Garcia-Fernandez, Alduan, Otaduy 2017) in the forms of
  * docs/theory/: their pieces, the stages of the kernel gradient and of the relaxation bound, and
- * the force stage. Numbers in brackets are the paper's equations. */
+ * the force stage. Numbers in brackets are the paper's equations.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_CONFORMATION_H
 #define OZ_PHYSICS_CONFORMATION_H
 

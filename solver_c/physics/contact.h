@@ -1,6 +1,6 @@
 /* Signed distance and normal of collider shapes; rigid poses. Plain floats: the C compiler and nvcc
  * take the same text. Distances are positive in the fluid, negative in the solid; normals point out
- * of the solid. */
+ * of the solid. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_CONTACT_H
 #define OZ_PHYSICS_CONTACT_H
 

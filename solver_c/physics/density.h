@@ -1,7 +1,7 @@
 /* Incompressibility: the position-based density constraint (Macklin & Mueller 2013), one-sided,
  * relaxed by a bound instead of a guess, with the diagonal fixed for the substep
  * (docs/theory/density.md). It counts volume rather than mass, so that fluids of different density
- * meet without a gap. */
+ * meet without a gap. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_DENSITY_H
 #define OZ_PHYSICS_DENSITY_H
 

@@ -1,5 +1,5 @@
 /* Reading of optional fields (fields.def): either all particles of a frame have a field, or none
- * has. */
+ * has. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_FIELDS_H
 #define OZ_PHYSICS_FIELDS_H
 

@@ -1,6 +1,6 @@
 /* The rest filter (docs/theory/rest_filter.md): removes the part of the velocity that is not
  * locally affine, so that a fluid comes to rest. Rigid motion, shear and expansion pass unchanged.
- * It acts pairwise, so momentum is kept. */
+ * It acts pairwise, so momentum is kept. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_FILTER_H
 #define OZ_PHYSICS_FILTER_H
 

@@ -14,7 +14,7 @@
  * chooses s (models/heat.c).
  *
  * Working memory, free at the end of a substep: dx holds (T, conductivity, weight phi, spare),
- * heat_words six words. */
+ * heat_words six words. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_HEAT_H
 #define OZ_PHYSICS_HEAT_H
 

@@ -6,7 +6,7 @@
  *   oz_set(a[i])         one particle, the same value in every lane     (begin)
  *   oz_gather*(a, j)     OZ_LANES neighbours given by their indices     (pair)
  *   oz_ld*(a, i)         OZ_LANES consecutive particles from i          (end, map)
- * In scalar builds all three are one plain load. */
+ * In scalar builds all three are one plain load. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_LANES_H
 #define OZ_PHYSICS_LANES_H
 

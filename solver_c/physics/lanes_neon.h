@@ -1,4 +1,4 @@
-/* Four lanes of NEON (AArch64). */
+/* Four lanes of NEON (AArch64). SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_LANES_NEON_H
 #define OZ_PHYSICS_LANES_NEON_H
 

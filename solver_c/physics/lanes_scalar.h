@@ -1,4 +1,5 @@
-/* One lane: the scalar twin on the CPU, and every CUDA thread. */
+/* One lane: the scalar twin on the CPU, and every CUDA thread.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_LANES_SCALAR_H
 #define OZ_PHYSICS_LANES_SCALAR_H
 

@@ -1,4 +1,5 @@
-/* Four (SSE2), eight (AVX2) or sixteen (AVX-512) lanes on x86. */
+/* Four (SSE2), eight (AVX2) or sixteen (AVX-512) lanes on x86.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_LANES_X86_H
 #define OZ_PHYSICS_LANES_X86_H
 

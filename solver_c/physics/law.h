@@ -4,7 +4,8 @@
  *
  * All of them keep the constraint C = dev T / q + 2 dt sym L with compliance a / q. A law gives the
  * tensor T that the material carries, in units of its compliance a, and q, the stiffness of the
- * implicit step over 1 / a. Where no material asks for a law, f->laws is 0 and T is Q. */
+ * implicit step over 1 / a. Where no material asks for a law, f->laws is 0 and T is Q.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_LAW_H
 #define OZ_PHYSICS_LAW_H
 

@@ -1,6 +1,6 @@
 /* Stages of the laws of flow (law.h, docs/theory/rheology.md). They run in scenes with a material
  * that asks for one: law_start behind velocity_start, law_update instead of conform_update,
- * flow_rate at the end of the substep. */
+ * flow_rate at the end of the substep. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_LAW_STAGES_H
 #define OZ_PHYSICS_LAW_STAGES_H
 

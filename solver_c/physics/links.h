@@ -4,7 +4,8 @@
  * other end, and nothing is scattered (boundary particles have no rows). Rows are in ascending id
  * of the other end, so that neither sorting nor a checkpoint changes an order of addition. Rules
  * that keep, change, make and drop links use only values that are equal for both ends: the distance
- * ((a - b)^2 is (b - a)^2 to the last bit) and sums, products, minima and maxima of the two. */
+ * ((a - b)^2 is (b - a)^2 to the last bit) and sums, products, minima and maxima of the two.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_LINKS_H
 #define OZ_PHYSICS_LINKS_H
 

@@ -9,7 +9,7 @@
  * Order in a substep: load_start after the wall contacts are found; load_rows whenever the density
  * rows are new; load_stress between the velocity and the position phase; each other stage directly
  * behind the stage of its name, while the inputs of that stage (dx, A, the previous y) are still
- * there. */
+ * there. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_LOAD_H
 #define OZ_PHYSICS_LOAD_H
 

@@ -5,7 +5,8 @@
  * the sum of each value, and with density the mass, is kept. Particles of bodies and of walls take
  * no part.
  *
- * Working memory, free at the end of a substep: dx holds the four values, y2 (rate, weight phi). */
+ * Working memory, free at the end of a substep: dx holds the four values, y2 (rate, weight phi).
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_MIXING_H
 #define OZ_PHYSICS_MIXING_H
 

@@ -1,4 +1,5 @@
-/* Positions along a space-filling curve (Morton's): the interleaved bits of three coordinates. */
+/* Positions along a space-filling curve (Morton's): the interleaved bits of three coordinates.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_MORTON_H
 #define OZ_PHYSICS_MORTON_H
 

@@ -1,4 +1,4 @@
-/* The beginning and the end of a substep. */
+/* The beginning and the end of a substep. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_MOTION_H
 #define OZ_PHYSICS_MOTION_H
 

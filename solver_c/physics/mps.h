@@ -13,7 +13,7 @@
  * together in twos, and the column broke between them after 0.05 s) shear rate   is sqrt(2 D:D),
  * since (11) is negative for incompressible flow parabolas    (9) and (21) stay at their minimum,
  * beyond which they would rise again strain       turns with the rotation of its neighbourhood. The
- * tensor q holds I + strain */
+ * tensor q holds I + strain SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_MPS_H
 #define OZ_PHYSICS_MPS_H
 

@@ -1,5 +1,5 @@
 /* Nozzles: a particle inside moves rigidly with the nozzle and along its axis; past the mouth it is
- * released. */
+ * released. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_NOZZLE_H
 #define OZ_PHYSICS_NOZZLE_H
 

@@ -1,4 +1,5 @@
-/* Kernels, and the view that one particle has of a group of its neighbours. */
+/* Kernels, and the view that one particle has of a group of its neighbours.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_PAIRS_H
 #define OZ_PHYSICS_PAIRS_H
 

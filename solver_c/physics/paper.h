@@ -4,7 +4,8 @@
  * positions (17), the rotation of the covariance (14), the implicit update (6). Numbers in brackets
  * are its equations; docs/theory/conformation.md explains the readings of its signs and masses.
  *
- * y2 holds (current position, volume over V0): one gather gives a neighbour's place and size. */
+ * y2 holds (current position, volume over V0): one gather gives a neighbour's place and size.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_PAPER_H
 #define OZ_PHYSICS_PAPER_H
 

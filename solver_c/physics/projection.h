@@ -1,5 +1,6 @@
 /* The velocity projection (docs/theory/velocity_projection.md): first multiplier, residual,
- * conjugate gradients. Its constraint, bounds and forces are in conformation.h. */
+ * conjugate gradients. Its constraint, bounds and forces are in conformation.h.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_PROJECTION_H
 #define OZ_PHYSICS_PROJECTION_H
 

@@ -1,5 +1,5 @@
 /* Counter-based random numbers: a function of (seed, id, k), independent of order, threads and
- * restarts. */
+ * restarts. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_RANDOM_H
 #define OZ_PHYSICS_RANDOM_H
 

@@ -1,5 +1,6 @@
 /* The records that a backend hands to the stages beside the particle arrays: colliders, wall
- * contacts, nozzles, materials, links and bodies, and the constants of each model. */
+ * contacts, nozzles, materials, links and bodies, and the constants of each model.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_RECORDS_H
 #define OZ_PHYSICS_RECORDS_H
 

@@ -1,6 +1,6 @@
 /* Rigid motion in double precision: place, rotation and inertia of one body, from sums over its
  * particles. Plain doubles: there are few bodies, and a body of a million particles must not lose
- * its angular momentum to rounding. */
+ * its angular momentum to rounding. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_RIGID_H
 #define OZ_PHYSICS_RIGID_H
 

@@ -7,7 +7,8 @@
  *
  * Behind the entries of a start row follow as many halves: w = d |ghat| / r. With the start
  * positions, all other values of a pair follow from it (pairs.h). It is the same from either end,
- * so that the exchange of a pair is equal and opposite to the last bit, and directed along it. */
+ * so that the exchange of a pair is equal and opposite to the last bit, and directed along it.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_ROWS_H
 #define OZ_PHYSICS_ROWS_H
 

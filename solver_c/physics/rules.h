@@ -1,5 +1,5 @@
 /* Making, keeping and dropping links in a substep, by rule: the decisions of each model behind
- * three functions. */
+ * three functions. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_RULES_H
 #define OZ_PHYSICS_RULES_H
 

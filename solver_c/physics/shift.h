@@ -1,7 +1,7 @@
 /* Particle shifting (docs/theory/shifting.md): keeps the arrangement of particles isotropic where
  * material flows, so that no direction runs out of neighbours. Positions alone are shifted, never
  * velocities, and by the strain of the substep: nothing moves at rest, in free fall, or in an
- * elastic body that keeps its shape. */
+ * elastic body that keeps its shape. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_SHIFT_H
 #define OZ_PHYSICS_SHIFT_H
 

@@ -28,7 +28,7 @@
  *
  * Working memory, free before `velocity_start`: soft_gradient, y2, wall_term hold the rows of G;
  * their fourth words are det F - 1, the bound, and the pressure (N m). dx and p hold the velocity
- * of this and of the previous iteration, alternating. */
+ * of this and of the previous iteration, alternating. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_SOFT_H
 #define OZ_PHYSICS_SOFT_H
 

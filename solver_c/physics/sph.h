@@ -7,7 +7,7 @@
  * viscosity are reduced to the stability limit of an explicit step. The paper shortens the step
  * (12) so that no particle moves further than the support radius, which is `cfl` = blend_support
  * (core/step.c). (7) is read as the rigid motion of j's neighbourhood applied to i: its x_j^ref is
- * the centre of that neighbourhood, as in Rivers & James. */
+ * the centre of that neighbourhood, as in Rivers & James. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_SPH_H
 #define OZ_PHYSICS_SPH_H
 

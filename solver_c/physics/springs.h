@@ -11,7 +11,7 @@
  *
  * Units, as in the paper: time in units of T (models/springs.c), lengths in units of h; k and
  * k_near are accelerations in h / T^2, k_spring and k_stick are 1 / T^2, alpha and sigma 1 / T,
- * beta 1 / h. s = dt / T. */
+ * beta 1 / h. s = dt / T. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_SPRINGS_H
 #define OZ_PHYSICS_SPRINGS_H
 

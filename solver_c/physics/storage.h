@@ -1,5 +1,5 @@
 /* Access to the particle arrays by layout (frame.h): records, planes, blocks, sixes, and the
- * packed forms of the GPU. */
+ * packed forms of the GPU. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_STORAGE_H
 #define OZ_PHYSICS_STORAGE_H
 

@@ -1,6 +1,6 @@
 /* The position phase of conformation (docs/theory/position_phase.md): strain and multiplier, the
  * displacement, and the update of Q. Numbers in brackets are the equations of Barreiro et al. 2017.
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_STRAIN_H
 #define OZ_PHYSICS_STRAIN_H
 

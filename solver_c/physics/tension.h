@@ -17,7 +17,7 @@
  * as they count, and up to twice that. Bodies and boundary particles count as fluid.
  *
  * The force is explicit: beyond the stability limit of a substep it is reduced to the limit,
- * particle by particle, and these are counted. */
+ * particle by particle, and these are counted. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_TENSION_H
 #define OZ_PHYSICS_TENSION_H
 

@@ -14,7 +14,8 @@
  * the average over the links of the end with more links (or less mass), times OZ_LINK_RELAX: below
  * 2 this converges for all directions, and it keeps momentum. (7)  the sum under the multiplier is
  * that of a step's first iteration: it changes little, and costs more than all other terms. (4)
- * pulls as well as pushes. links_cohesion is the part of the pull that is kept. */
+ * pulls as well as pushes. links_cohesion is the part of the pull that is kept.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_VISCOUS_H
 #define OZ_PHYSICS_VISCOUS_H
 

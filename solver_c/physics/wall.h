@@ -17,7 +17,7 @@
  * wall_filter after every gather of forces in the velocity solve, wall_clamp after the solve;
  * wall_project after every change of y; wall_density before density is evaluated, wall_mirror
  * before density_move; wall_drag in the rest filter. wall_load (after cg_steps) and wall_press only
- * sum the loads on walls. */
+ * sum the loads on walls. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_WALL_H
 #define OZ_PHYSICS_WALL_H
 

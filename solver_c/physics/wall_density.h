@@ -1,5 +1,5 @@
 /* Walls in the density constraint: the volume that they fill, and the mirror pressure
- * (docs/theory/walls.md). See wall.h. */
+ * (docs/theory/walls.md). See wall.h. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_WALL_DENSITY_H
 #define OZ_PHYSICS_WALL_DENSITY_H
 

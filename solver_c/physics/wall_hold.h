@@ -1,5 +1,6 @@
 /* Walls in the velocity projection: the active set, and the filter that keeps conjugate gradients
- * within it (docs/theory/walls.md, velocity phase). See wall.h. */
+ * within it (docs/theory/walls.md, velocity phase). See wall.h.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_WALL_HOLD_H
 #define OZ_PHYSICS_WALL_HOLD_H
 

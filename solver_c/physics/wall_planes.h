@@ -1,4 +1,5 @@
-/* Selection of particles near walls, and the planes of their wall contacts. See wall.h. */
+/* Selection of particles near walls, and the planes of their wall contacts. See wall.h.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_WALL_PLANES_H
 #define OZ_PHYSICS_WALL_PLANES_H
 

@@ -1,6 +1,6 @@
 /* A tree of boxes over spheres or triangles: items sorted along a Morton curve, then halved. It is
  * built in the time of a sort, and since neighbours on the curve are neighbours in space its boxes
- * are good enough. */
+ * are good enough. SPDX-License-Identifier: Apache-2.0 */
 #include "rays.h"
 
 enum { LEAF = 4 };

@@ -1,4 +1,5 @@
-/* Colours: maps for attributes, the looks of the material presets, and the legend. */
+/* Colours: maps for attributes, the looks of the material presets, and the legend.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "rays.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Images in memory, PNG files and contact sheets. */
+/* Images in memory, PNG files and contact sheets. SPDX-License-Identifier: Apache-2.0 */
 #include "surface/level_set.h"
 
 #include <math.h>

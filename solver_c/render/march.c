@@ -1,6 +1,6 @@
 /* Rays through the bricks of a level set: empty bricks are crossed in one step, full ones by steps
  * of the distance. Where a few particles have flown far off, so are empty blocks of 16 or 256
- * bricks a side. */
+ * bricks a side. SPDX-License-Identifier: Apache-2.0 */
 #include "rays.h"
 
 static const int coarse_shift[OZ_MARCH_LEVELS] = {8, 4};

@@ -1,6 +1,6 @@
 /* Frames to an mp4 through ffmpeg, where there is one. ffmpeg reads raw pixels from its standard
  * input and writes to a temporary name; the movie gets its own name only after ffmpeg said that all
- * went well. */
+ * went well. SPDX-License-Identifier: Apache-2.0 */
 #if !defined(_WIN32)
 #define _GNU_SOURCE
 #endif

@@ -1,4 +1,5 @@
-/* The private interface of the ray caster: vectors, the scene, hits. */
+/* The private interface of the ray caster: vectors, the scene, hits.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_RENDER_RAYS_H
 #define OZ_RENDER_RAYS_H
 

@@ -1,4 +1,5 @@
-/* The picture: tiles of pixels, samples on a turned grid, tone curve, legend and caption. */
+/* The picture: tiles of pixels, samples on a turned grid, tone curve, legend and caption.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "rays.h"
 
 enum { TILE = 16, REACH = 3 };

@@ -1,6 +1,5 @@
 /* The scene that rays meet: fluid, collider shapes, ground; the camera that frames it; and the look
- * of each thing.
- */
+ * of each thing. SPDX-License-Identifier: Apache-2.0 */
 #include "rays.h"
 
 #include <stdlib.h>

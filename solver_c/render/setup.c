@@ -1,4 +1,5 @@
-/* From the description to a scene ready for rays: trees, looks, ground, framing. */
+/* From the description to a scene ready for rays: trees, looks, ground, framing.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "rays.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Light: one key light with a soft edge, a bright sky all around with its obstacles, two
  * soft boxes that only glossy things see, and fluid that light passes through. All colours here are
- * linear. */
+ * linear. SPDX-License-Identifier: Apache-2.0 */
 #include "rays.h"
 
 #define KEY 1.15f /* strength of the key light on a surface that faces it */

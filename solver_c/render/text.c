@@ -1,5 +1,5 @@
 /* A 5x7 face for legends and captions, drawn for this project: seven rows of five dots, the
- * leftmost dot is bit 4. */
+ * leftmost dot is bit 4. SPDX-License-Identifier: Apache-2.0 */
 #include "surface/level_set.h"
 
 static const uint8_t glyphs[95][7] = {{0, 0, 0, 0, 0, 0, 0},                       /* space */

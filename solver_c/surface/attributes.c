@@ -1,6 +1,6 @@
 /* Velocity and scalars on the bricks of a surface: the mean of the particles around each sample,
  * weighted by a kernel that reaches from beyond the band back to the fluid, so that motion blur
- * finds a velocity wherever it finds a distance. */
+ * finds a velocity wherever it finds a distance. SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Particles binned into cubic cells: a sort by (cell, input order) and a table from cell to range.
  * Time and memory are linear in particles whatever their spread, since only occupied cells exist.
- */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"
 
 #include <math.h>

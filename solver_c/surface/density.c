@@ -3,7 +3,7 @@
  * leaves the inside empty, since a picture does not show it; here the others fill it, so that the
  * result is a solid with one surface. The radius must be large enough that balls about a lattice's
  * outermost layer leave no holes (0.87 separations): the surface stands that far out, and shows
- * each particle's ball. */
+ * each particle's ball. SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"
 
 #include <math.h>

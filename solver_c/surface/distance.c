@@ -1,5 +1,6 @@
 /* From any function with the right zero crossing to signed distance in a narrow band, and a filter
- * on it. Both work in voxels. A brick reads its six neighbours through a padded copy. */
+ * on it. Both work in voxels. A brick reads its six neighbours through a padded copy.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The bricks near particles, and the field on them. Each brick gathers the particles that reach it,
  * in cell order, into a block of its own: no two tasks write to one place, so any number of threads
- * makes the same bits. */
+ * makes the same bits. SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
  * Anisotropic kernels follow Yu & Turk: weighted covariance of the neighbourhood, its axes scaled
  * to the fluid's shape and clamped, and centres moved to take out noise. Their smoothing pulls the
  * whole surface inwards; here the mean pull of the particles alongside is taken out again (after
- * Vollmer's HC smoothing of meshes), so only the noise goes. */
+ * Vollmer's HC smoothing of meshes), so only the noise goes. SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"
 
 #include <math.h>

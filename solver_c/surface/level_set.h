@@ -1,5 +1,5 @@
 /* The private interface of surface, which render reads too: the particle cell grid, the brick map
- * of a surface. */
+ * of a surface. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_SURFACE_LEVEL_SET_H
 #define OZ_SURFACE_LEVEL_SET_H
 

@@ -1,4 +1,5 @@
-/* In place of vdb.cpp where there is no OpenVDB: everything is there and says so. */
+/* In place of vdb.cpp where there is no OpenVDB: everything is there and says so.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "vdb.h"
 
 static ooze_result without(ooze_message *why) {

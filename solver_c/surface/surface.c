@@ -1,6 +1,6 @@
 /* Particles to a narrow-band level set: bin, make kernels, evaluate the field on bricks, turn it
  * into distance, keep the band. The steps are in cells.c, kernels.c,
- * field.c, distance.c, attributes.c. */
+ * field.c, distance.c, attributes.c. SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"
 
 #include <math.h>

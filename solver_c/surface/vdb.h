@@ -1,4 +1,4 @@
-/* Between vdb.cpp and the C files around it. */
+/* Between vdb.cpp and the C files around it. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_SURFACE_VDB_H
 #define OZ_SURFACE_VDB_H
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # exports.sh HEADER LIBRARY NM: the library exports the functions marked OOZE_API in the header, and nothing else.
 header=$1 library=$2 nm=${3:-nm}
 folder=$(mktemp -d) || exit 1

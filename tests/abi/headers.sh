@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # headers.sh INCLUDE_DIR CC [CXX]: every public header stands alone as C99, C11 and C++17 without a warning.
 include=$1 cc=$2 cxx=$3 bad=0 count=0
 strict="-pedantic -Wall -Wextra -Wshadow -Werror -fsyntax-only -I $include"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # includes.sh ROOT: reads every #include line of the sources and checks it against docs/dev/architecture.md.
 # Quoted includes are taken by their folder: "physics/math.h", or "frame.h" beside the file itself.
 root=$1

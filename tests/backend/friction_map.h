@@ -1,5 +1,5 @@
 /* Friction and stick that change from place to place, for the tests that compare stages on two
- * backends. */
+ * backends. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_TESTS_FRICTION_MAP_H
 #define OZ_TESTS_FRICTION_MAP_H
 

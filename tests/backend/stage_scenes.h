@@ -1,5 +1,5 @@
 /* The states that tests/backend/stages.c compares every stage on: a block with bodies, odd
- * neighbourhoods, a corner, fast ones. */
+ * neighbourhoods, a corner, fast ones. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_TESTS_STAGE_SCENES_H
 #define OZ_TESTS_STAGE_SCENES_H
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # json.sh OOZE JSON_VALID KEYS ARGUMENTS...: standard output is one JSON value with the keys (comma between them), nothing else.
 ooze=$1 valid=$2 keys=$3
 shift 3

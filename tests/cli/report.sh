@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # A validation page has its rows, curves and verdicts, the commit and the command, and asks for nothing from a network.
 # report.sh OOZE
 set -eu

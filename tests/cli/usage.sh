@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # usage.sh OOZE: what the program says and how it leaves, for right and wrong command lines.
 ooze=$1
 bad=0

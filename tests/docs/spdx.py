@@ -15,7 +15,8 @@ def with_line(name, text):
     if not name.endswith(C_LIKE):
         lines = text.split("\n")
         at = 1 if lines[0].startswith("#!") else 0
-        if at < len(lines) and lines[at].startswith("# ") and len(lines[at]) + len(LINE) < 124:
+        alone = at + 1 >= len(lines) or not lines[at + 1].startswith("#")
+        if alone and lines[at].startswith("# ") and len(lines[at]) + len(LINE) < 124:
             lines[at] = lines[at].rstrip() + (" " if lines[at].rstrip().endswith((".", ":")) else ". ") + LINE
         else:
             lines.insert(at, "# " + LINE)

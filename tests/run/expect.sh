@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by the other scripts: `expect`, which sets failed=1 where a command does not do what it should.
 expect() { # expect CODE WORDS COMMAND...: the exit code, and the words somewhere in what is said
   code=$1 words=$2

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # kill.sh OOZE COUNT [SCENE]: kills `ooze run` COUNT times at random moments (half SIGKILL, half SIGTERM) and resumes it
 # each time. Every run must end with the state and with every point file of a run that was never killed, byte for byte.
 ooze=$1 wanted=$2

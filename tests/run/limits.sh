@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # limits.sh OOZE: memory that is not given, disks that are full, colours and films of caches.
 ooze=$1 failed=0
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # models.sh OOZE: a key that a model is said not to read has no effect in it, and one that it reads has no such warning.
 # The warnings say which keys those are; a run with all of them set to something else must end the same.
 ooze=$1 failed=0

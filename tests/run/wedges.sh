@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # wedges.sh OOZE SOURCE: the examples' Table 1 wedges have the paper's particles within 15%, its steps and its iterations.
 ooze=$1 source=$2 failed=0
 out=$(mktemp) || exit 1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # words.sh OOZE SOURCE: exit codes, outputs and refusals of run, info, convert and render.
 ooze=$1 source=$2 failed=0
 here=$(cd "$(dirname "$0")" && pwd)

@@ -3,8 +3,7 @@
  * Prints wall and processor seconds; with one thread also how much of that can be shared; on a
  * machine that others use, the second over the number of cores is what an idle one would take.
  * Shapes: a block, and a coil of strands nine particles thick, where bricks are many and thinly
- * filled.
- */
+ * filled. SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "ooze/ooze_surface.h"
 

@@ -1,4 +1,4 @@
-/* Particles by formula, for the surface and picture tests. */
+/* Particles by formula, for the surface and picture tests. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_TESTS_SURFACE_SCENES_H
 #define OZ_TESTS_SURFACE_SCENES_H
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L
 /* Pictures: silhouettes, shapes, colouring, legend, sheets, PNG files and movies. */

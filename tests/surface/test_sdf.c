@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L
 /* SDF bricks from meshes and files, .vdb files out and back, and files that are damaged. */

@@ -1,5 +1,5 @@
 /* Level sets from particles: radius, volume, flatness, thin strands, coarse voxels, threads,
- * attributes. */
+ * attributes. SPDX-License-Identifier: Apache-2.0 */
 #include "scenes.h"
 
 static const float up[3] = {0, 1, 0};

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a plug-in's library tells Houdini when it is loaded: the one file that includes this gives
 // it these functions.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Details, attributes, handles. Points live at offsets, which have holes after a deletion; the
 // dense order is the index. A data id changes only when somebody bumps it, and standin::check finds
 // contents that changed under an unchanged id.

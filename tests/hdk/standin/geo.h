@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Primitives: polygons, VDBs (each of which adds a point to its detail) and volumes.
 #pragma once
 #include "ga.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # standin_headers(FOLDER): headers of the HDK's names in FOLDER, each of which is one of ours.
 set(STANDIN_FOLDER "${CMAKE_CURRENT_LIST_DIR}")
 function(standin_headers folder)

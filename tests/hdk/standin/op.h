@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators, parameters (read from the dialog script that the plug-in builds), time, SOPs and
 // verbs.
 #pragma once

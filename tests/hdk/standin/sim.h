@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dynamics: data with options, objects that own data by name, geometry behind locks and with a
 // transform, and microsolvers, which the engine copies at every step.
 #pragma once

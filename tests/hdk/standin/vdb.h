@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // VDB primitives hold a grid of the OpenVDB that the tests link, as Houdini's hold one of its own.
 #pragma once
 #ifdef STANDIN_SYNTAX_ONLY // where OpenVDB's headers cannot be read (msvc.py)
