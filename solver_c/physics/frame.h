@@ -60,7 +60,7 @@
  *
  * After `finish` the arrays dx, cg_residual, y2 are scratch memory of heat and mixing. The other
  * models use the same memory under the names of the unions below.
- * SPDX-License-Identifier: Apache-2.0 SPDX-License-Identifier: Apache-2.0 */
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_FRAME_H
 #define OZ_PHYSICS_FRAME_H
 

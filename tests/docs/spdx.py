@@ -43,7 +43,7 @@ def main():
         with open(path, encoding="utf-8") as file:
             text = file.read()
         # a formatter may break the line within a comment
-        if re.search(r"SPDX-License-Identifier:[\s*/#]*Apache-2\.0", text[:4000]):
+        if re.search(r"SPDX-License-Identifier:[\s*/#]*Apache-2\.0", text[:8000]):
             continue
         missing.append(name)
         if fix:
