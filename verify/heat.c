@@ -158,6 +158,118 @@ static void closed(verify *v, double diffusivity, const char *name) {
   kit_close(&k);
 }
 
+/* A cube in air, small enough to have one temperature: by a film coefficient
+ * T - Ta = (T0 - Ta) exp(-h A t / (rho c V)), by radiation into the cold
+ * T^-3 = T0^-3 + 3 eps sigma A t / (rho c V), and both on a floor that conducts nothing, which
+ * takes one of six faces. */
+static void lumped(verify *v, double film, double emissivity, int floor, const char *name) {
+  const uint32_t side = 10, n[3] = {side, side, side};
+  const double low[3] = {0.0, 0.0, 0.0}, hot = 1000.0, air = emissivity > 0.0 ? 1.0 : 300.0;
+  const double area = (floor ? 5.0 : 6.0) / (side * d); /* over volume */
+  const double flow = film + emissivity * 5.670374e-8 * hot * hot * hot;
+  const double time = density * capacity / (area * flow), dt = 0.01 * time;
+  double T = hot, mean = 0.0;
+  ooze_material m;
+  kit k;
+  if (!verify_wants(v, name)) return;
+  kit_open(&k, verify_machine(v), d);
+  k.params.ambient_temperature = (float)air; /* still applies it */
+  still(&k);
+  ooze_material_default(&m);
+  m.viscosity = 1000.0f;
+  m.temperature = (float)hot;
+  m.heat_capacity = (float)capacity;
+  m.conductivity = (float)(100.0 * flow * side * d); /* Biot number 0.01 */
+  m.film_coefficient = (float)film;
+  m.emissivity = (float)emissivity;
+  if (floor && kit_good(&k)) {
+    ooze_collider_desc c;
+    ooze_collider out;
+    const double point[3] = {0.0, 0.0, 0.0}, normal[3] = {0.0, 1.0, 0.0};
+    ooze_collider_desc_default(&c);
+    kit_pose_of_plane(&c.start, point, normal);
+    c.end = c.start;
+    c.contact = 0.0f;
+    (void)ooze_collider_add(k.solver, &c, &out);
+  }
+  kit_block(&k, kit_add(&k, &m), n, low);
+  /* steps of a second at most, as ooze_step takes them */
+  const uint32_t cuts = (uint32_t)ceil(dt);
+  for (int i = 0; i < 100; ++i)
+    for (uint32_t c = 0; kit_good(&k) && c < cuts; ++c) kit_step(&k, dt / cuts, 1);
+  kit_read(&k);
+  float *each = values(&k, OOZE_TEMPERATURE);
+  if (verify_ran(v, &k) && each) {
+    for (uint32_t i = 0; i < k.count; ++i) mean += (double)each[i] / k.count;
+    /* by small steps, which hold for both together */
+    for (int i = 0; i < 100000; ++i)
+      T -= 1e-5 * time * area / (density * capacity) *
+           (film * (T - air) + emissivity * 5.670374e-8 * (pow(T, 4.0) - pow(air, 4.0)));
+    verify_within(v, (hot - mean) / (hot - T), 1.0, 0.05, "", "%s", name);
+    verify_note(v, "heat lost until %.0f K, over the closed form's", T);
+  }
+  free(each);
+  kit_close(&k);
+}
+
+/* Stefan's problem with air: at its melting point, frozen from a surface that the air cools. With
+ * little sensible heat the crust has s^2 / 2 + (k / h) s = k (Tm - Ta) t / (rho L). */
+static void crust(verify *v, uint32_t wide, uint32_t steps) {
+  const double a = 1e-5, dt = 0.5, number = 0.05, film = 1000.0;
+  const uint32_t n[3] = {40, wide, wide};
+  const double low[3] = {0.0, 0.0, 0.0}, conductivity = a * density * capacity;
+  const double latent = capacity * (warm - cold) / number;
+  ooze_material m;
+  kit k;
+  if (!verify_wants(v, "crust")) return;
+  kit_open(&k, verify_machine(v), d);
+  k.params.ambient_temperature = (float)cold;
+  still(&k);
+  ooze_material_default(&m);
+  m.viscosity = 1000.0f;
+  m.temperature = (float)warm;
+  m.heat_capacity = (float)capacity;
+  m.conductivity = (float)conductivity;
+  m.melting_point = (float)warm;
+  m.latent_heat = (float)latent;
+  m.film_coefficient = (float)film;
+  /* walls that conduct nothing on all sides but one */
+  for (int side = 0; side < 5 && kit_good(&k); ++side) {
+    ooze_collider_desc c;
+    ooze_collider out;
+    double point[3] = {0.0, 0.0, 0.0}, normal[3] = {0.0, 0.0, 0.0};
+    const int axis = side == 0 ? 0 : 1 + (side - 1) / 2, far = side > 0 && (side - 1) % 2;
+    point[axis] = far ? wide * d : 0.0;
+    normal[axis] = far ? -1.0 : 1.0;
+    ooze_collider_desc_default(&c);
+    kit_pose_of_plane(&c.start, point, normal);
+    c.end = c.start;
+    c.contact = 0.0f;
+    (void)ooze_collider_add(k.solver, &c, &out);
+  }
+  kit_block(&k, kit_add(&k, &m), n, low);
+  float *melt = NULL;
+  if (kit_good(&k) && (melt = malloc(n[0] * wide * wide * sizeof *melt))) {
+    for (uint32_t i = 0; i < n[0] * wide * wide; ++i) melt[i] = 1.0f;
+    (void)ooze_attribute_write(k.solver, OOZE_MELT, 0, n[0] * wide * wide, 0, melt);
+  }
+  free(melt);
+  for (uint32_t i = 0; kit_good(&k) && i < steps; ++i) kit_step(&k, dt, 1);
+  kit_read(&k);
+  melt = values(&k, OOZE_MELT);
+  if (verify_ran(v, &k) && melt) {
+    double frozen = 0.0;
+    const double slow = conductivity / film,
+                 drive = conductivity * (warm - cold) * dt * steps / (density * latent);
+    const double expected = (sqrt(slow * slow + 2.0 * drive) - slow) / d;
+    for (uint32_t i = 0; i < k.count; ++i) frozen += 1.0 - (double)melt[i];
+    verify_within(v, frozen / (wide * wide), expected, 0.05, "d", "crust");
+    verify_note(v, "thickness of the crust; the air's resistance is that of %.1f d", slow / d);
+  }
+  free(melt);
+  kit_close(&k);
+}
+
 void verify_heat(verify *v) {
   /* Carslaw & Jaeger, 11.2 */
   static const double numbers[] = {0.1, 0.5, 1.0}, lambdas[] = {0.2200, 0.4648, 0.6201};
@@ -166,6 +278,10 @@ void verify_heat(verify *v) {
   slab(v, wide, steps / 2);
   for (int i = quick ? 1 : 0; i < (quick ? 2 : 3); ++i)
     stefan(v, numbers[i], lambdas[i], wide, steps);
+  lumped(v, 50.0, 0.0, 0, "air");
+  lumped(v, 0.0, 0.9, 0, "radiation");
+  lumped(v, 50.0, 0.9, 1, "air-on-floor");
+  crust(v, wide, 2 * steps);
   closed(v, 1e-6, "closed");
   closed(v, 0.4, "closed-fast");
 }

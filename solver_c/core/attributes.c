@@ -19,8 +19,12 @@ enum {
   OZ_CHECK_MATERIAL,
   OZ_CHECK_FRACTION,
   OZ_CHECK_PRESSURE,
+  OZ_CHECK_TIME,
   OZ_CHECK_SCHEMA
 };
+
+/* State on which the motion does not depend: kept by rank (labels.c), left out of the hash. */
+enum { OZ_LABEL = 2 };
 
 typedef struct oz_attribute {
   const char *name;
@@ -52,6 +56,9 @@ static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
     [OOZE_OWNER] = {"owner", 1, 1, 1, 1, OZ_CHECK_NONE, OZ_FIELD_OWNER, NULL},
     [OOZE_REST] = {"bodyrest", 3, 0, 1, 1, OZ_CHECK_POSITION, OZ_FIELD_REFERENCE, NULL},
     [OOZE_MELT] = {"melt", 1, 0, 1, 1, OZ_CHECK_FRACTION, OZ_FIELD_MELT, NULL},
+    [OOZE_BIRTH] = {"birthtime", 1, 0, 1, OZ_LABEL, OZ_CHECK_TIME, OZ_FIELD_COUNT, NULL},
+    [OOZE_REST_1] = {"rest", 3, 0, 1, OZ_LABEL, OZ_CHECK_POSITION, OZ_FIELD_COUNT, NULL},
+    [OOZE_REST_2] = {"rest2", 3, 0, 1, OZ_LABEL, OZ_CHECK_POSITION, OZ_FIELD_COUNT, NULL},
     [OOZE_PRESSURE] = {"pressure", 1, 0, 1, 1, OZ_CHECK_PRESSURE, OZ_FIELD_PRESSURE, NULL},
     [OOZE_SOLVENT_VISCOSITY] = {"solventvisc", 1, 0, 1, 1, OZ_CHECK_SCHEMA,
                                 OZ_FIELD_SOLVENT_VISCOSITY, "solvent_viscosity"},
@@ -64,7 +71,8 @@ static uint32_t element_bytes(ooze_attribute a) { return a == OOZE_ID ? 8 : 4; }
 size_t oz_attribute_bytes(ooze_attribute a) {
   return (size_t)attributes[a].components * element_bytes(a);
 }
-int oz_attribute_is_state(ooze_attribute a) { return attributes[a].state; }
+int oz_attribute_is_state(ooze_attribute a) { return attributes[a].state == 1; }
+int oz_attribute_is_label(ooze_attribute a) { return attributes[a].state == OZ_LABEL; }
 oz_field oz_attribute_field(ooze_attribute a) { return attributes[a].field; }
 static int is_attribute(ooze_attribute a) { return (uint32_t)a < (uint32_t)OOZE_ATTRIBUTE_COUNT; }
 
@@ -78,7 +86,7 @@ ooze_result ooze_attribute_describe(ooze_attribute attribute, ooze_attribute_inf
   info.element_bytes = element_bytes(attribute);
   info.is_integer = a->integer;
   info.writable = a->writable;
-  info.is_state = a->state;
+  info.is_state = a->state != 0;
   return oz_struct_write(out, &info, sizeof info, "attribute info", NULL);
 }
 
@@ -130,6 +138,10 @@ ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32
   unsigned char *to = out;
   if (attribute == OOZE_ID) {
     for (uint32_t r = 0; r < count; ++r) memcpy(to + r * stride, &p->ids[first + r], 8);
+    return OOZE_OK;
+  }
+  if (a->state == OZ_LABEL) {
+    oz_labels_read(s, attribute, first, count, stride, to);
     return OOZE_OK;
   }
   int result = !a->state && attribute != OOZE_MASS; /* of the last substep */
@@ -202,6 +214,8 @@ static const char *fault(const ooze_solver *s, const oz_attribute *a, const floa
     return all_within(value, 3, OZ_HARD) ? NULL : "finite values of at most 1e9 m/s^2";
   case OZ_CHECK_FRACTION:
     return *value >= 0.0f && *value <= 1.0f ? NULL : "0 to 1";
+  case OZ_CHECK_TIME:
+    return all_within(value, 1, 1e9) ? NULL : "a finite time of at most 1e9 s";
   case OZ_CHECK_PRESSURE:
     return all_within(value, 1, OZ_HARD) ? NULL : "a finite value of at most 1e9 Pa";
   case OZ_CHECK_RATE:
@@ -305,6 +319,7 @@ ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint3
   if (!a->writable) return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "%s is read only", a->name);
   if (count == 0) return OOZE_OK;
   OZ_TRY(oz_attribute_check(s, attribute, s->particles.ids + first, count, stride, in, s->message));
+  if (a->state == OZ_LABEL) return oz_labels_write(s, attribute, first, count, stride, in);
   OZ_TRY(oz_rank_map(s));
   /* the widest field's room first, so that nothing fails half way */
   void *copy;

@@ -30,6 +30,10 @@ struct ooze_capture {
   oz_link_pair *links;
   size_t links_capacity;
   uint64_t link_count;
+  ooze_params params;
+  void *labels[3]; /* birth, rest, rest2, where the solver has them */
+  size_t label_bytes[3];
+  int has_labels;
 };
 
 ooze_result ooze_capture_create(ooze_solver *s, ooze_capture **out) {
@@ -50,6 +54,7 @@ void ooze_capture_destroy(ooze_capture *c) {
   oz_free(m, c->materials);
   oz_free(m, c->head);
   oz_free(m, c->links);
+  for (int k = 0; k < 3; ++k) oz_free(m, c->labels[k]);
   oz_loop_close(&c->loop);
   oz_free(m, c);
 }
@@ -88,6 +93,14 @@ static ooze_result take_rest(ooze_capture *c) {
                     (size_t)s->links.count * sizeof *s->links.pairs));
   c->links = links;
   c->link_count = s->links.count;
+  c->params = s->params;
+  c->has_labels = s->particles.labels != NULL;
+  for (int k = 0; k < 3 && c->has_labels; ++k) {
+    const ooze_attribute a = (ooze_attribute)(OOZE_BIRTH + k);
+    const size_t row = oz_attribute_bytes(a);
+    OZ_TRY(oz_host_reserve(s, &c->labels[k], &c->label_bytes[k], oz_visible(s) * row, 0));
+    oz_labels_read(s, a, 0, oz_visible(s), row, c->labels[k]);
+  }
   return OOZE_OK;
 }
 
@@ -130,6 +143,7 @@ ooze_result ooze_capture_take(ooze_capture *c, uint64_t attributes) {
   oz_copy_request request = {0, 0, oz_visible(s), s->particles.results};
   for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a) {
     const int wanted = attributes >> a & 1;
+    if (oz_attribute_is_label((ooze_attribute)a)) continue; /* take_rest has them */
     if (!wanted && !oz_attribute_is_state((ooze_attribute)a)) continue;
     if (!oz_attribute_is_state((ooze_attribute)a) && a != OOZE_MASS && !s->particles.results)
       continue; /* no substep yet: they read 0 */
@@ -171,6 +185,7 @@ ooze_result ooze_capture_array(ooze_capture *c, ooze_attribute attribute, const 
   if (!c || !out) return OOZE_ERROR_ARGUMENT;
   *out = NULL;
   OZ_TRY(check(c, attribute));
+  if (oz_attribute_is_label(attribute) && c->has_labels) *out = c->labels[attribute - OOZE_BIRTH];
   if (!oz_attribute_is_state(attribute) || c->header.left_out >> attribute & 1) return OOZE_OK;
   return words_of(c, oz_attribute_field(attribute), out);
 }
@@ -239,6 +254,17 @@ ooze_result ooze_capture_read(ooze_capture *c, ooze_attribute attribute, uint32_
                    (unsigned)first, (unsigned long long)first + count,
                    (unsigned)c->header.particles, stride);
   const void *words = NULL;
+  if (oz_attribute_is_label(attribute)) {
+    const unsigned char *from = c->has_labels ? c->labels[attribute - OOZE_BIRTH] : NULL;
+    for (uint32_t i = 0; i < count; ++i) {
+      unsigned char *to = (unsigned char *)out + i * stride;
+      if (from)
+        memcpy(to, from + (first + i) * row, row);
+      else
+        memset(to, 0, row);
+    }
+    return OOZE_OK;
+  }
   const oz_field field = oz_attribute_field(attribute);
   OZ_TRY(words_of(c, field, &words));
   reading r = {.words = words, .components = (uint32_t)(row / 4), .scale = 1};
@@ -280,6 +306,10 @@ uint32_t ooze_capture_count(const ooze_capture *c) {
 }
 double ooze_capture_time(const ooze_capture *c) { return c && c->taken ? c->header.time : 0; }
 float ooze_capture_separation(const ooze_capture *c) { return c ? c->solver->separation : 0; }
+ooze_result ooze_capture_params(const ooze_capture *c, ooze_params *out) {
+  if (!c || !c->taken) return OOZE_ERROR_ARGUMENT;
+  return oz_struct_write(out, &c->params, sizeof c->params, "params", NULL);
+}
 uint64_t ooze_capture_bytes(const ooze_capture *c) {
   return c && c->copy ? c->solver->backend->table->copy_bytes(c->copy) : 0;
 }

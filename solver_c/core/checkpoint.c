@@ -24,9 +24,10 @@
 #include "core/particles.h"
 
 #define OZ_MAGIC "ooze ck\n"
-/* 3 leaves no attribute out; 5 knows what computed it; 6 has the attributes of laws of flow */
+/* 3 leaves no attribute out; 5 knows what computed it; 6 has the attributes of laws of flow; 7 has
+ * birth and rest */
 enum {
-  OZ_CHECKPOINT_VERSION = 6,
+  OZ_CHECKPOINT_VERSION = 7,
   OZ_CHECKPOINT_OLDEST = 3,
   OZ_HEADER_BEFORE_5 = 72,
   OZ_STRUCT_MAX = 4096
@@ -60,16 +61,20 @@ static const struct {
 };
 enum { OZ_PLACES = (int)(sizeof places / sizeof *places), OZ_LOAD_BLOCK = 16384 };
 
+/* Attributes that are kept by rank (labels.c). */
+static const uint64_t labels =
+    UINT64_C(1) << OOZE_BIRTH | UINT64_C(1) << OOZE_REST_1 | UINT64_C(1) << OOZE_REST_2;
+
 /* Bits of the attributes with optional fields; of those with absent fields. */
 static uint64_t optional(void) {
-  uint64_t bits = 0;
+  uint64_t bits = labels;
   for (int p = 0; p < OZ_PLACES; ++p)
     if (oz_field_shapes[places[p].field].fallback != OZ_FALLBACK_NONE)
       bits |= UINT64_C(1) << places[p].attribute;
   return bits;
 }
 static uint64_t absent(const ooze_solver *s) {
-  uint64_t bits = 0;
+  uint64_t bits = s->particles.labels ? 0 : labels;
   for (int p = 0; p < OZ_PLACES; ++p)
     if (!oz_field_there(s, places[p].field)) bits |= UINT64_C(1) << places[p].attribute;
   return bits;
@@ -280,6 +285,7 @@ static ooze_result read_header(ooze_solver *s, oz_reader *r, oz_header *h) {
   }
   for (int a = OOZE_SOLVENT_VISCOSITY; h->version < 6 && a <= OOZE_SECOND_STRETCH; ++a)
     h->left_out |= UINT64_C(1) << a;
+  if (h->version < 7) h->left_out |= labels;
   if (h->left_out & ~optional())
     return oz_fail(s->message, OOZE_ERROR_FORMAT,
                    "checkpoint: attributes %#llx are left out; of these %#llx can be",
@@ -496,6 +502,7 @@ static ooze_result prepare(ooze_solver *s, const oz_incoming *in) {
   for (int p = 0; p < OZ_PLACES; ++p)
     if (!oz_field_there(s, places[p].field) && sets(in, p))
       OZ_TRY(oz_field_provide(s, places[p].field));
+  if (~in->header.left_out & labels) OZ_TRY(oz_labels_room(s, in->header.particles));
   if (in->shown == 0) return OOZE_OK;
   void *at = s->particles.at;
   if (!oz_grow(&s->memory, &at, &s->particles.at_capacity,
@@ -530,6 +537,11 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   in->ids = old_ids;
   p->count = n;
   p->hidden = 0;
+  oz_labels_clear(s);
+  for (int a = 0; a < OOZE_ATTRIBUTE_COUNT; ++a)
+    if (labels >> a & 1 && in->attribute[a]) /* there is room: this cannot fail */
+      (void)oz_labels_write(s, (ooze_attribute)a, 0, n, oz_attribute_bytes((ooze_attribute)a),
+                            in->attribute[a]);
   p->next_id = in->header.next_id;
   p->results = 0;
   p->results_dt = 0;

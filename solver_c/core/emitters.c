@@ -9,11 +9,12 @@
 #include "base/schema.h"
 #include "physics/random.h"
 
-enum { MAGIC = 0x4d455a4f, VERSION = 1 };         /* "OZEM" */
+enum { MAGIC = 0x4d455a4f, VERSION = 2 };         /* "OZEM"; 1 has no outlines */
 static const double GOLDEN = 2.39996322972865332; /* rad: the golden angle, pi (3 - sqrt 5) */
 static const double PI = 3.14159265358979323846;
 /* Thick fluids coil, and square columns of particles allow it (docs/theory/emission.md). */
-static const double THICK = 50.0;       /* Pa s */
+static const double THICK = 50.0; /* Pa s */
+static const double WIDE = 4.0;   /* separations: from here rows of columns buckle into pleats */
 static const double STEP = 1.0 / 240.0; /* s: at which a bare compliance is taken as a viscosity */
 
 /* ---- Storage --------------------------------------------------------------------------------
@@ -61,6 +62,15 @@ static ooze_result check(const oz_emitters *e, const ooze_emitter_desc *d, uint3
   if (d->material >= materials)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: material is %u; expected 0 to %u", who,
                    d->material, materials ? materials - 1 : 0);
+  if (d->corner_count > OOZE_OUTLINE_CORNERS || d->corner_count == 1 || d->corner_count == 2)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: %u corners; expected 3 to %d, or none", who,
+                   d->corner_count, OOZE_OUTLINE_CORNERS);
+  for (uint32_t i = 0; i < 2 * d->corner_count; i++)
+    if (!(fabs((double)d->corners[i]) <= 1.0))
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: corner %u is at %g; expected -1 to 1, in radii",
+                     who, i / 2, (double)d->corners[i]);
+  if (!(oz_mouth_area(d) > 1e-6 * (double)d->radius * (double)d->radius))
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: the outline has no area", who);
   if ((double)d->radius > OZ_EMITTER_SPAN_MAX * (double)e->separation)
     return oz_fail(why, OOZE_ERROR_ARGUMENT,
                    "%s: radius is %g m; expected at most %g m, %g particle separations", who,
@@ -118,9 +128,13 @@ ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_
   fill(slot, desc);
   /* a host that sets every frame to move the nozzle must get the same stream as one that does not
    */
-  if (old.speed == desc->speed && old.active == desc->active) slot->running = running;
+  if (old.speed == desc->speed && old.active == desc->active && old.rate == desc->rate)
+    slot->running = running;
   if (old.radius == desc->radius && old.seed == desc->seed && old.layout == desc->layout &&
-      old.material == desc->material)
+      old.material == desc->material && old.outline == desc->outline &&
+      old.outline_inner == desc->outline_inner && old.outline_points == desc->outline_points &&
+      old.corner_count == desc->corner_count &&
+      memcmp(old.corners, desc->corners, sizeof old.corners) == 0)
     slot->layout = layout;
   return OOZE_OK;
 }
@@ -157,8 +171,10 @@ ooze_result oz_emitters_remove(oz_emitters *e, uint32_t handle, ooze_message *wh
 /* ---- The cross-section ----------------------------------------------------------------------
  */
 
-static uint32_t layout_of(const ooze_emitter_desc *d, const ooze_material *m) {
+static uint32_t layout_of(const ooze_emitter_desc *d, const ooze_material *m, double separation) {
+  if (d->outline != OOZE_OUTLINE_ROUND) return OOZE_LAYOUT_RELAXED;
   if (d->layout != OOZE_LAYOUT_AUTO) return d->layout;
+  if ((double)d->radius >= WIDE * separation) return OOZE_LAYOUT_RELAXED;
   double mu = (double)m->viscosity;
   if (mu <= 0.0) mu = m->compliance > 0.0f ? STEP / (double)m->compliance : THICK;
   return m->relaxation_time > 0.0f || mu >= THICK ? OOZE_LAYOUT_BCT : OOZE_LAYOUT_SUNFLOWER;
@@ -202,6 +218,13 @@ static ooze_result make_points(oz_emitters *e, oz_emitter_slot *slot, uint32_t l
     if (n == 0) n = 1;
   }
   slot->layout = OOZE_LAYOUT_AUTO;
+  if (layout == OOZE_LAYOUT_RELAXED) {
+    OZ_TRY(oz_mouth_relaxed(e, slot, why));
+    qsort(slot->point, slot->points, sizeof *slot->point, by_phase);
+    slot->layout = layout;
+    return OOZE_OK;
+  }
+  slot->period = 1.0;
   if (!oz_grow(e->memory, (void **)&slot->point, &slot->point_capacity, n * sizeof *slot->point, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "emitter %u: no memory for the %u points of its mouth",
                    slot->handle, n);
@@ -236,8 +259,8 @@ static void place(const ooze_pose *pose, const double v[3], double out[3]) {
 
 /* The first layer of this phase at or behind a length of column: as both ends of a substep ask the
  * same, none is born twice or left out. */
-static double first_layer(double length, double d, double phase) {
-  return ceil(length / d - phase);
+static double first_layer(double length, double d, double phase, double period) {
+  return ceil((length / d - phase) / period);
 }
 
 /* Twice the need, so that a steady stream soon allocates nothing. */
@@ -245,10 +268,15 @@ static int room_for(oz_memory *memory, void **p, size_t *capacity, size_t bytes,
   return bytes <= *capacity || oz_grow(memory, p, capacity, 2 * bytes, keep);
 }
 
+/* m/s: of a rate, by the area of the mouth. */
+static double speed_of(const ooze_emitter_desc *d) {
+  return d->rate > 0.0f ? (double)d->rate / oz_mouth_area(d) : (double)d->speed;
+}
+
 static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, double t1, double f0,
                              double f1, oz_births *out, ooze_message *why) {
   const ooze_emitter_desc *desc = &s->desc;
-  const double d = (double)e->separation, speed = (double)desc->speed, dt = t1 - t0;
+  const double d = (double)e->separation, speed = speed_of(desc), dt = t1 - t0, period = s->period;
   s->next_running = desc->active;
   s->next_base_time = s->base_time, s->next_base_flow = s->base_flow;
   if (desc->active && !s->running) s->next_base_time = t0, s->next_base_flow = s->flow;
@@ -264,7 +292,7 @@ static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, doub
   if (!desc->active || !(full > s->born)) return OOZE_OK;
   s->next_born = full;
 
-  const double lo = first_layer(s->born, d, 1.0), hi = first_layer(full, d, 0.0);
+  const double lo = first_layer(s->born, d, period, period), hi = first_layer(full, d, 0.0, period);
   uint64_t room = desc->max_particles
                       ? desc->max_particles -
                             (s->emitted < desc->max_particles ? s->emitted : desc->max_particles)
@@ -300,9 +328,11 @@ static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, doub
            ca = cos(angle), sa = sin(angle);
     for (uint32_t k = 0; k < s->points && room > 0; k++) {
       const oz_emitter_point *p = s->point + k;
-      if (j < first_layer(s->born, d, p->phase) || j >= first_layer(full, d, p->phase)) continue;
+      if (j < first_layer(s->born, d, p->phase, period) ||
+          j >= first_layer(full, d, p->phase, period))
+        continue;
       /* the mouth is y = 0 and fluid moves towards -y */
-      double a[3] = {ca * (double)p->x - sa * (double)p->z, (j + p->phase) * d - s->flow,
+      double a[3] = {ca * (double)p->x - sa * (double)p->z, (j * period + p->phase) * d - s->flow,
                      sa * (double)p->x + ca * (double)p->z};
       double b[3] = {a[0], a[1] - (s->next_flow - s->flow), a[2]}, at[3], then[3];
       float *x = out->position + 3 * (size_t)out->count,
@@ -332,7 +362,8 @@ ooze_result oz_emitters_births(oz_emitters *e, double t0, double t1, double f0, 
     if (s->desc.material >= materials)
       return oz_fail(why, OOZE_ERROR_ARGUMENT, "emitter %u: material is %u; expected 0 to %u",
                      s->handle, s->desc.material, materials ? materials - 1 : 0);
-    OZ_TRY(make_points(e, s, layout_of(&s->desc, material + s->desc.material), why));
+    OZ_TRY(make_points(
+        e, s, layout_of(&s->desc, material + s->desc.material, (double)e->separation), why));
     OZ_TRY(births_of(e, s, t0, t1, f0, f1, out, why));
   }
   return OOZE_OK;
@@ -361,7 +392,7 @@ void oz_emitters_frame(const oz_emitters *e, double f0, double f1, double dt, oz
     memcpy(out->q0, from.rotation, sizeof out->q0);
     memcpy(out->p1, to.position, sizeof out->p1);
     memcpy(out->q1, to.rotation, sizeof out->q1);
-    out->speed = d->active ? d->speed : 0.0f;
+    out->speed = d->active ? (float)speed_of(d) : 0.0f;
     out->disturbance = d->disturbance;
     out->seed = d->seed;
   }
@@ -386,12 +417,16 @@ typedef struct saved_emitter {
   float radius, speed, disturbance, zero;
   ooze_pose start, end;
 } saved_emitter;
+typedef struct saved_outline {
+  uint32_t outline, points, corner_count;
+  float inner, rate, corners[2 * OOZE_OUTLINE_CORNERS], zero;
+} saved_outline;
 typedef struct saved_head {
   uint32_t magic, version, count, next_handle;
 } saved_head;
 
 size_t oz_emitters_bytes(const oz_emitters *e) {
-  return sizeof(saved_head) + e->count * sizeof(saved_emitter);
+  return sizeof(saved_head) + e->count * (sizeof(saved_emitter) + sizeof(saved_outline));
 }
 
 void oz_emitters_write(const oz_emitters *e, void *out) {
@@ -410,13 +445,19 @@ void oz_emitters_write(const oz_emitters *e, void *out) {
     s.radius = d->radius, s.speed = d->speed, s.disturbance = d->disturbance;
     s.start = d->start, s.end = d->end;
     at = oz_bytes_put(at, &s, sizeof s);
+    saved_outline o;
+    memset(&o, 0, sizeof o);
+    o.outline = d->outline, o.points = d->outline_points, o.corner_count = d->corner_count;
+    o.inner = d->outline_inner, o.rate = d->rate;
+    memcpy(o.corners, d->corners, sizeof o.corners);
+    at = oz_bytes_put(at, &o, sizeof o);
   }
 }
 
 static int length_ok(double v) { return v >= 0.0 && v < 1e15; } /* false for NaN */
 
 static ooze_result read_one(oz_emitters *e, oz_bytes *in, uint32_t materials, uint32_t *last,
-                            uint32_t next_handle, ooze_message *why) {
+                            uint32_t next_handle, uint32_t version, ooze_message *why) {
   saved_emitter s;
   ooze_emitter_desc d;
   char who[48];
@@ -438,6 +479,14 @@ static ooze_result read_one(oz_emitters *e, oz_bytes *in, uint32_t materials, ui
   d.start = s.start, d.end = s.end, d.disturbance = s.disturbance, d.seed = s.seed,
   d.layers = s.layers;
   d.max_particles = s.max_particles;
+  if (version > 1) {
+    saved_outline o;
+    oz_bytes_take(in, &o, sizeof o);
+    if (in->bad) return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: the emitters end early");
+    d.outline = o.outline, d.outline_points = o.points, d.corner_count = o.corner_count;
+    d.outline_inner = o.inner, d.rate = o.rate;
+    memcpy(d.corners, o.corners, sizeof d.corners);
+  }
   ooze_result r = add(e, &d, materials, s.handle, who, why);
   /* the sentence stays: it names the field */
   if (r < 0) return r == OOZE_ERROR_MEMORY ? r : OOZE_ERROR_FORMAT;
@@ -498,13 +547,14 @@ ooze_result oz_emitters_read(oz_emitters *e, const void *in, size_t bytes, uint3
   saved_head head;
   uint32_t last = 0;
   oz_bytes_take(&from, &head, sizeof head);
-  if (from.bad || head.magic != MAGIC || head.version != VERSION || head.count > OZ_EMITTERS_MAX)
+  if (from.bad || head.magic != MAGIC || head.version < 1 || head.version > VERSION ||
+      head.count > OZ_EMITTERS_MAX)
     return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of emitters of version %d",
                    VERSION);
   oz_emitters_init(&fresh, e->memory, e->separation);
   fresh.next_handle = head.next_handle;
   for (uint32_t i = 0; i < head.count; i++) {
-    ooze_result r = read_one(&fresh, &from, materials, &last, head.next_handle, why);
+    ooze_result r = read_one(&fresh, &from, materials, &last, head.next_handle, head.version, why);
     if (r < 0) {
       oz_emitters_destroy(&fresh);
       return r;

@@ -21,7 +21,8 @@
 #define OZ_EMITTER_SPAN_MAX 1000.0 /* radius over particle separation */
 #define OZ_BIRTHS_MAX (1u << 28)   /* in one substep */
 
-/* A point of the cross-section: m, and where in a layer it stands, 0 to 1. Sorted by phase. */
+/* A point of the cross-section: m, and where it stands along the stream, in layers from 0 to the
+ * period of the layout. Sorted by phase. */
 typedef struct oz_emitter_point {
   float x, z;
   double phase;
@@ -34,6 +35,7 @@ typedef struct oz_emitter_slot {
   uint32_t points;
   oz_emitter_point *point;
   size_t point_capacity; /* bytes */
+  double period;         /* layers after which the points repeat; phases are below it */
   /* state */
   uint32_t running; /* flow = base_flow + speed (t - base_time) */
   double base_time, base_flow;
@@ -63,6 +65,10 @@ typedef struct oz_births {
   uint32_t *material, *source;
   size_t position_capacity, velocity_capacity, material_capacity, source_capacity; /* bytes */
 } oz_births;
+
+/* mouth.c: m^2 of the outline; and the relaxed layout into slot->point, not sorted. */
+double oz_mouth_area(const ooze_emitter_desc *desc);
+ooze_result oz_mouth_relaxed(oz_emitters *e, oz_emitter_slot *slot, ooze_message *why);
 
 void oz_emitters_init(oz_emitters *e, oz_memory *memory, float separation);
 void oz_emitters_destroy(oz_emitters *e);

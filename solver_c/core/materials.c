@@ -39,7 +39,8 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
   oz_matter *matter = oz_alloc(&s->memory, bytes);
   if (!matter)
     return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
-  s->has_tension = s->has_yield = s->has_heat = s->has_ramps = s->ramps_have_relaxation_time = 0;
+  s->has_tension = s->has_yield = s->has_heat = s->has_air = s->has_ramps =
+      s->ramps_have_relaxation_time = 0;
   s->diffusivity = s->mixing = 0;
   s->laws = 0;
   for (uint32_t i = 0; i < s->material_count; ++i) {
@@ -71,7 +72,10 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
     matter[i].heat_share = share;
     matter[i].melting_point = m->melting_point;
     matter[i].melt_step = m->latent_heat / m->heat_capacity;
+    matter[i].film_coefficient = m->film_coefficient;
+    matter[i].emissivity = m->emissivity;
     s->has_heat |= m->conductivity > 0;
+    s->has_air |= m->conductivity > 0 && (m->film_coefficient > 0 || m->emissivity > 0);
     if (m->conductivity * share > s->diffusivity) s->diffusivity = m->conductivity * share;
     matter[i].mixing = m->mixing;
     if (m->mixing > s->mixing) s->mixing = m->mixing;

@@ -27,6 +27,7 @@ ooze_result ooze_params_set(ooze_solver *s, const ooze_params *params) {
   /* its substitute would mean something else elsewhere */
   if (in.model != OOZE_MODEL_BLEND && s->params.model == OOZE_MODEL_BLEND)
     OZ_TRY(oz_particles_rest_nowhere(s));
+  if (in.rest && !s->params.rest) OZ_TRY(oz_labels_begin(s));
   s->params = in;
   return OOZE_OK;
 }

@@ -213,11 +213,14 @@ static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a, uint32_t fir
 }
 
 /* Ids behind all others: ranks and ids are simply continued. ids NULL: from first_id on. */
-static ooze_result put_ids_behind(ooze_solver *s, uint32_t n, const uint64_t *ids,
-                                  uint64_t first_id) {
+static ooze_result put_ids_behind(ooze_solver *s, const oz_arrivals *a, uint32_t n,
+                                  const uint64_t *ids, uint64_t first_id) {
   oz_particles *p = &s->particles;
   uint64_t *id = p->ids + p->count;
-  for (uint32_t i = 0; i < n; ++i) id[i] = ids ? ids[i] : first_id + i;
+  for (uint32_t i = 0; i < n; ++i) {
+    id[i] = ids ? ids[i] : first_id + i;
+    oz_labels_put(s, a, i, p->count + i);
+  }
   OZ_TRY(s->backend->table->upload(s->backend, OZ_FIELD_ID, p->count, n, id, s->message));
   uint32_t *rank = p->scratch;
   for (uint32_t first = 0; first < n; first += OZ_BLOCK) {
@@ -231,8 +234,8 @@ static ooze_result put_ids_behind(ooze_solver *s, uint32_t n, const uint64_t *id
 
 /* Ids anywhere: those that are there move up by how many new ones come before them. `named` is in
  * ascending id and the old ranks are in the host copy. */
-static ooze_result put_ids_between(ooze_solver *s, uint32_t n, const uint64_t *ids,
-                                   const oz_named *named) {
+static ooze_result put_ids_between(ooze_solver *s, const oz_arrivals *a, uint32_t n,
+                                   const uint64_t *ids, const oz_named *named) {
   oz_particles *p = &s->particles;
   uint32_t old = p->count;
   uint32_t *rank = p->copy, *shift = p->at; /* shift[r]: new ids below the old rank r */
@@ -247,12 +250,14 @@ static ooze_result put_ids_between(ooze_solver *s, uint32_t n, const uint64_t *i
   uint32_t *fresh = p->scratch;
   for (uint32_t to = old + n, r = old, k = n; k > 0;) {
     --to;
-    if (r > 0 && p->ids[r - 1] > named[k - 1].id)
+    if (r > 0 && p->ids[r - 1] > named[k - 1].id) {
       p->ids[to] = p->ids[--r];
-    else {
+      oz_labels_move(s, to, r);
+    } else {
       --k;
       p->ids[to] = named[k].id;
       fresh[named[k].index] = to;
+      oz_labels_put(s, a, named[k].index, to);
     }
   }
   return s->backend->table->upload(s->backend, OZ_FIELD_RANK, old, n, fresh, s->message);
@@ -299,6 +304,7 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   size_t ids_bytes = ((size_t)old + n) * sizeof *p->ids;
   OZ_TRY(oz_host_reserve(s, &ids, &p->ids_capacity, ids_bytes, (size_t)old * sizeof *p->ids));
   p->ids = ids;
+  OZ_TRY(oz_labels_reserve(s, old + n));
   const int behind = !a->ids || rising(p, a->ids, n);
   size_t block = (size_t)(n < OZ_BLOCK ? n : OZ_BLOCK) * 24, words = behind ? 0 : (size_t)n * 4;
   OZ_TRY(oz_host_reserve(s, &scratch, &p->scratch_capacity, block > words ? block : words, 0));
@@ -341,7 +347,8 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
     for (uint32_t first = 0; first < n && r >= 0; first += OZ_BLOCK)
       r = put_fields(s, a, first, n - first < OZ_BLOCK ? n - first : OZ_BLOCK);
     if (r >= 0)
-      r = behind ? put_ids_behind(s, n, a->ids, p->next_id) : put_ids_between(s, n, a->ids, named);
+      r = behind ? put_ids_behind(s, a, n, a->ids, p->next_id)
+                 : put_ids_between(s, a, n, a->ids, named);
     if (r < 0) (void)s->backend->table->resize(s->backend, old, NULL);
   }
   oz_free(&s->memory, named);
@@ -404,7 +411,9 @@ ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept) {
     uint32_t stays = p->flags[p->at[r]];
     uint64_t id = p->ids[r];
     fresh[r] = to;
-    if (stays) p->ids[to++] = id;
+    if (!stays) continue;
+    oz_labels_move(s, to, r);
+    p->ids[to++] = id;
   }
   for (uint32_t i = 0, k = 0; i < old; ++i)
     if (p->flags[i]) ranks[k++] = fresh[ranks[i]];
@@ -431,6 +440,7 @@ ooze_result oz_particles_empty(ooze_solver *s) {
 void oz_particles_release(ooze_solver *s) {
   oz_particles *p = &s->particles;
   oz_free(&s->memory, p->ids);
+  oz_free(&s->memory, p->labels);
   oz_free(&s->memory, p->at);
   oz_free(&s->memory, p->copy);
   oz_free(&s->memory, p->scratch);

@@ -66,6 +66,22 @@ typedef struct oz_arrivals {
 /* Each particle's place becomes its place in the reference shape. */
 ooze_result oz_particles_rest_here(ooze_solver *s);
 ooze_result oz_particles_rest_nowhere(ooze_solver *s); /* of free fluid */
+/* labels.c: when and where particles came in (ooze_params.rest), by rank, 7 floats each. */
+ooze_result oz_labels_begin(ooze_solver *s); /* of all particles: here and now */
+/* Room for `count`, where there are labels or new particles are to have them. */
+ooze_result oz_labels_reserve(ooze_solver *s, uint32_t count);
+/* Room for as many of any state, with what is there kept; and every label 0. */
+ooze_result oz_labels_room(ooze_solver *s, uint32_t count);
+void oz_labels_clear(ooze_solver *s);
+/* Of new particle i, which has that rank. */
+void oz_labels_put(ooze_solver *s, const oz_arrivals *a, uint32_t i, uint32_t rank);
+void oz_labels_move(ooze_solver *s, uint32_t to, uint32_t from);
+/* What is due between two times is set anew. */
+ooze_result oz_labels_renew(ooze_solver *s, double from, double to);
+void oz_labels_read(const ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count,
+                    size_t stride, void *out);
+ooze_result oz_labels_write(ooze_solver *s, ooze_attribute attribute, uint32_t first,
+                            uint32_t count, size_t stride, const void *in);
 ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a);
 /* Keeps particles with a set flag (backend's order, s->particles.flags). */
 ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept);
@@ -82,7 +98,9 @@ void oz_particles_release(ooze_solver *s);
 int oz_rank_of(const ooze_solver *s, uint64_t id, uint32_t *out);
 /* attributes.c */
 size_t oz_attribute_bytes(ooze_attribute attribute); /* of one particle */
+/* State of the backend, on which the motion depends; or kept here and without influence. */
 int oz_attribute_is_state(ooze_attribute attribute);
+int oz_attribute_is_label(ooze_attribute attribute);
 oz_field oz_attribute_field(ooze_attribute attribute);
 /* Values that may be written; ids name the offender. stride 0: tight */
 ooze_result oz_attribute_check(const ooze_solver *s, ooze_attribute attribute, const uint64_t *ids,

@@ -30,7 +30,9 @@ typedef struct oz_particles {
   uint64_t next_id;    /* above every id so far */
   uint64_t *ids;       /* (count) ascending: rank -> id */
   size_t ids_capacity; /* bytes */
-  uint32_t *at;        /* (count) rank -> index in the backend's order; made when asked for */
+  float *labels;       /* (7 count) by rank: birth, rest, rest2; NULL until something sets them */
+  size_t labels_capacity;
+  uint32_t *at; /* (count) rank -> index in the backend's order; made when asked for */
   size_t at_capacity;
   uint32_t at_known;
   /* one field on the host in the backend's order, so that a host may go page by page */
@@ -92,7 +94,7 @@ struct ooze_solver {
   /* some material has a yield stress, conducts heat, has values by temperature, has a relaxation
    * time among those; the greatest diffusivity of heat and of mixing (m^2/s). Valid when
    * matter_known is set. */
-  uint32_t has_tension, has_yield, has_heat, has_ramps, ramps_have_relaxation_time;
+  uint32_t has_tension, has_yield, has_heat, has_air, has_ramps, ramps_have_relaxation_time;
   uint32_t laws; /* of flow: OZ_LAW_* of all materials */
   float diffusivity, mixing;
   uint32_t matter_known; /* the backend has them as they are */

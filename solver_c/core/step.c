@@ -363,6 +363,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_yield = s->has_yield;
   step->laws = laws;
   step->has_heat = s->has_heat;
+  step->has_air = s->has_air;
   step->has_tension = s->has_tension;
   step->has_ramps = s->has_ramps;
   step->diffusivity = s->diffusivity;
@@ -503,6 +504,7 @@ static ooze_result step(ooze_solver *s, double dt) {
   if (s->run.killed) s->particles.relaxation_time_known = 0;
   if (r != OOZE_OK) return r;
   OZ_TRY(remove_lost(s, 0, 1));
+  OZ_TRY(oz_labels_renew(s, begin, s->time));
   if (hooks->progress) (void)hooks->progress(hooks->user, 1.0);
   if (s->run.contained == 0) return OOZE_OK;
   (void)oz_fail(s->message, OOZE_CONTAINED,

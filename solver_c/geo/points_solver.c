@@ -88,6 +88,24 @@ static bool all_zero(const source *from, ooze_attribute which, const ooze_attrib
   return true;
 }
 
+/* age (s) and the detail restblend, where particles remember their birth. */
+static ooze_result add_age(const source *from, ooze_points *points, ooze_message *why) {
+  ooze_params params;
+  float *age;
+  ooze_params_default(&params);
+  OZ_TRY_OK(from->capture ? ooze_capture_params(from->capture, &params)
+                          : ooze_params_get(from->solver, &params));
+  if (!params.rest) return OOZE_OK;
+  OZ_TRY_OK(
+      ooze_points_add(points, "age", OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, (void **)&age, why));
+  /* left out where all began at 0 s */
+  const oz_attribute *birth = oz_points_find(points, "birthtime", 9);
+  for (uint64_t i = 0; i < points->count; i++)
+    age[i] = (float)(from->time - (birth ? (double)((const float *)birth->data)[i] : 0.0));
+  return ooze_points_detail_set(points, "restblend",
+                                ooze_rest_blend(from->time, (double)params.rest_period), why);
+}
+
 typedef struct scale_job {
   float *to, value;
 } scale_job;
@@ -119,6 +137,7 @@ static ooze_result fill(const source *from, uint64_t attributes, ooze_points *po
     if (info.is_state && attributes >> which & 1 && !all_zero(from, (ooze_attribute)which, &info))
       OZ_TRY_OK(take_out(from, (ooze_attribute)which, &info, points, why));
   }
+  OZ_TRY_OK(add_age(from, points, why));
   OZ_TRY_OK(ooze_points_detail_set(points, "time", from->time, why));
   return ooze_points_detail_set(points, "separation", (double)from->separation, why);
 }

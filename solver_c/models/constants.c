@@ -70,7 +70,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   /* sums over the simple cubic lattice, on which density is 1 and the operators have their
    * reference diagonal */
   double sum_w = 0.0, sum_w_others = 0.0, sum_c = 0.0, sum_cr2 = 0.0, t_ref = 0.0, d_ref = 0.0;
-  double k_ref = 0.0, g_ref = 0.0;
+  double k_ref = 0.0, g_ref = 0.0, sum_c_above = 0.0;
   for (int i = -REACH; i <= REACH; i++)
     for (int j = -REACH; j <= REACH; j++)
       for (int k = -REACH; k <= REACH; k++) {
@@ -82,6 +82,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
         const double g = g_scale * (h - r) * (h - r), gx = g * i * d / r;
         sum_w_others += V0 * w;
         sum_c += (h - r) * (h - r) / r;
+        if (k > 0) sum_c_above += (h - r) * (h - r) / r;
         sum_cr2 += (h - r) * (h - r) * r / (d * d);
         t_ref += V0 * d * V0 * d * gx * gx;
         d_ref += g * g;
@@ -114,6 +115,8 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->heat_sum = (float)sum_w_others;
   f->heat_moment = (float)(sum_w_others / sum_c * sum_cr2);
   f->heat_norm = 6.0f / f->heat_moment;
+  f->heat_lack = (float)(sum_c_above / sum_c);
+  f->ambient = params->ambient_temperature;
   f->t_ref = (float)t_ref;
   f->k_ref = (float)k_ref;
   f->g_ref = (float)g_ref;

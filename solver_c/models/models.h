@@ -22,6 +22,7 @@ typedef struct oz_step {
   uint32_t laws;      /* of flow that some material has: OZ_LAW_* */
   /* some material conducts heat; some material has values by temperature */
   uint32_t has_heat, has_ramps;
+  uint32_t has_air;                  /* the free surface exchanges heat */
   uint32_t has_tension;              /* some material has surface tension or cohesion */
   float most_tension, most_cohesion; /* N/m, Pa: the greatest of all materials */
   float least_density;               /* kg/m^3 of all particles; 0: not known */

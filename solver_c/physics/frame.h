@@ -115,6 +115,8 @@ typedef struct oz_frame {
   uint32_t scheme, corotation, gradient_correction, volume_split, wall_density;
   /* heat exchange: scale, and lattice sums of c and c r^2 / d^2 */
   float heat_norm, heat_sum, heat_moment;
+  float heat_lack; /* share of heat_sum that a particle of a flat surface lacks */
+  float ambient;   /* K: of the air */
   float heat_nu, heat_weight; /* of one stage of conduction (models/heat.c) */
   float mix_weight;           /* of an exchange between fluids that mix (models/mixing.c) */
   oz_spring_constants springs;

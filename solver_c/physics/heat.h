@@ -13,8 +13,15 @@
  * 2014): s stages, each an explicit exchange, are stable for (s^2 + s) / 2 explicit steps. The host
  * chooses s (models/heat.c).
  *
- * Working memory, free at the end of a substep: dx holds (T, conductivity, weight phi, spare),
- * heat_words six words. SPDX-License-Identifier: Apache-2.0 */
+ * Air takes heat from the free surface, by a film coefficient and by radiation to the ambient
+ * temperature. A particle's share of the surface is what its neighbourhood lacks of a full
+ * lattice's, walls filled in, over what a particle of a flat surface lacks: by the same idea as
+ * tension (tension.h), with the weights c of the exchange. A sheet has two faces then, and a cube
+ * of ten particles a side 0.96 of its area.
+ *
+ * Working memory, free at the end of a substep: dx holds (T, conductivity, weight phi, lack of
+ * neighbours), heat_words six words. SPDX-License-Identifier:
+ * Apache-2.0 */
 #ifndef OZ_PHYSICS_HEAT_H
 #define OZ_PHYSICS_HEAT_H
 
@@ -88,7 +95,8 @@ OZ_FN void oz_heat_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_heat_st(f, OZ_HEAT_SHARE, i, oz_of_matter(f, i, &f->matter->heat_share));
   oz_st(f->melt, i, melt);
   oz_v3 send = {T, k, phi};
-  oz_vec_st(f->dx, i, send, zero);
+  oz_real lack = oz_clamp(one - acc[0] * (1.0f / f->heat_sum), zero, one);
+  oz_vec_st(f->dx, i, send, lack);
 }
 
 /* ---- heat_wall: conduction through the fluid between a wall and the centre of a particle next to
@@ -104,6 +112,12 @@ OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t contact) {
     const oz_collider *c = f->collider + w->collider;
     /* full exchange up to half a separation, none beyond one */
     const float s = w->s * f->inv_d, near = 2.0f * (1.0f - s);
+    /* what the wall fills: a face at half a separation, nothing at 1.3. Two faces of a lattice
+     * together lack a + b - 0.754 a b */
+    const float side = 1.25f * (1.3f - s), fill = f->heat_lack * (side < 0.0f   ? 0.0f
+                                                                  : side > 1.4f ? 1.4f
+                                                                                : side);
+    f->dx[4 * i + 3] = (f->dx[4 * i + 3] - fill) / (1.0f - 0.754f * fill);
     if (!(near > 0.0f) || !(c->contact > 0.0f) || !(k > 0.0f)) continue;
     const float g =
         (near < 1.0f ? near : 1.0f) / ((s > 0.25f ? s : 0.25f) / k + f->inv_d / c->contact);
@@ -112,6 +126,31 @@ OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t contact) {
   }
   *oz_block_at(f->heat_words, 6, OZ_HEAT_WALL, f->stride, (uint32_t)i) = sum;
   *oz_block_at(f->heat_words, 6, OZ_HEAT_WALL_T, f->stride, (uint32_t)i) = warm;
+}
+
+/* ---- heat_air: the free surface beside the walls. Air and radiation in series with the fluid
+ * between the centre of a particle and the surface, half a separation; radiation by its slope
+ * eps sigma (T^2 + Ta^2) (T + Ta), which is exact for the two temperatures. Lack of less than a
+ * third of a flat surface's is disorder of the interior, not surface ---- */
+
+#define OZ_STEFAN_BOLTZMANN 5.670374e-8f /* W/(m^2 K^4) */
+
+OZ_FN void oz_heat_air_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_real v[4], zero = oz_set(0.0f), one = oz_set(1.0f), tiny = oz_set(1e-20f);
+  oz_ld4(f->dx, i, 4, 0, v);
+  oz_real film = oz_of_matter(f, i, &f->matter->film_coefficient),
+          emissivity = oz_of_matter(f, i, &f->matter->emissivity), air = oz_set(f->ambient);
+  oz_real T = oz_max(v[0], zero), k = v[1];
+  oz_real h = film + OZ_STEFAN_BOLTZMANN * emissivity * (T * T + air * air) * (T + air);
+  oz_real faces = v[3] * (1.0f / f->heat_lack);
+  oz_real sure = oz_clamp(3.0f * (faces - 0.33f), zero, one);
+  oz_real hd = h * f->d;
+  /* h d k / (k + h d / 2), over `faces` areas of d^2 */
+  oz_real g = sure * oz_max(faces, zero) * hd * k / oz_max(k + 0.5f * hd, tiny);
+  g = oz_select((k > zero) & (h > zero), g, zero);
+  oz_heat_st(f, OZ_HEAT_WALL, i, oz_heat_ld(f, OZ_HEAT_WALL, i) + g);
+  oz_heat_st(f, OZ_HEAT_WALL_T, i, oz_heat_ld(f, OZ_HEAT_WALL_T, i) + g * air);
 }
 
 /* ---- heat_flow: one stage: theta_now = mu theta_now + nu theta_before + weight dt / (rho c d^2)

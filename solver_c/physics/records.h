@@ -114,11 +114,13 @@ typedef struct oz_matter {
   float density; /* kg/m^3 at rest */
   /* s; 1/Pa; Pa s; K: of particles without a value of their own (fields.h) */
   float relaxation_time, compliance, viscosity, temperature;
-  float yield_stress;  /* Pa; 0: none */
-  float conductivity;  /* W/(m K); 0: none */
-  float heat_share;    /* m^3 K/J: 1 / (density heat capacity) */
-  float melting_point; /* K; 0: does not melt */
-  float melt_step;     /* K: latent heat over heat capacity */
+  float yield_stress;     /* Pa; 0: none */
+  float conductivity;     /* W/(m K); 0: none */
+  float heat_share;       /* m^3 K/J: 1 / (density heat capacity) */
+  float melting_point;    /* K; 0: does not melt */
+  float melt_step;        /* K: latent heat over heat capacity */
+  float film_coefficient; /* W/(m^2 K): of air at the free surface */
+  float emissivity;       /* 0 to 1 */
   uint32_t ramp_count;
   float ramp[OZ_RAMP_POINTS][3]; /* K ascending, Pa s, s */
   float links_beta;              /* model links: lengthening of this material; 0: by temperature */

@@ -54,9 +54,9 @@ ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *ou
     steps += state.params.substeps;
     for (uint32_t i = 0; i < s->emitter_count; i++) {
       const ooze_emitter_desc *em = &state.emitters[i].desc;
-      const double more = 3.14159265358979 * (double)em->radius * (double)em->radius *
-                          (double)em->speed * (double)state.params.time_scale / s->output.fps /
-                          (d * d * d),
+      const double flow =
+          em->rate > 0.0f ? (double)em->rate : ooze_emitter_area(em) * (double)em->speed;
+      const double more = flow * (double)state.params.time_scale / s->output.fps / (d * d * d),
                    room = em->max_particles ? (double)em->max_particles - each_emitted[i] : more;
       if (!em->active || room <= 0.0) continue;
       each_emitted[i] += more < room ? more : room;

@@ -40,6 +40,8 @@ static const readers limited[] = {
     {"material", "conductivity", "conformation|links"},
     {"material", "heat_capacity", "conformation|links"},
     {"material", "latent_heat", "conformation|links"},
+    {"material", "film_coefficient", "conformation|links"},
+    {"material", "emissivity", "conformation|links"},
     {"material", "melting_point", "conformation|links"},
     {"material", "mixing", "conformation|links"},
 };

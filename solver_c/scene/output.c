@@ -93,6 +93,7 @@ ooze_result oz_read_output(oz_reader *r) {
                                       O("surface_stress", stress),
                                       O("surface_strainrate", strainrate),
                                       O("surface_temperature", temperature),
+                                      O("surface_shading", shading),
                                       O("checkpoint_every", checkpoint_every),
                                       O("checkpoint_keep", checkpoint_keep)};
 #undef O
@@ -103,6 +104,8 @@ ooze_result oz_read_output(oz_reader *r) {
   o->last = 100;
   o->fps = 30.0;
   o->threshold = 0.85f;
+  o->shading = 1;
+  o->method = OOZE_SURFACE_ANISOTROPIC;
   o->checkpoint_every = 10;
   o->checkpoint_keep = 2;
   o->channels = 1u << OOZE_COMPRESSION;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* ---- Solver ------------------------------------------------------------------------------ */
@@ -10,6 +11,7 @@ ooze_result oz_read_solver(oz_reader *r) {
   ooze_scene *s = r->scene;
   json_t *object = json_object_get(s->doc, "solver");
   ooze_params_default(&s->start.params);
+  s->start.params.rest = 1; /* files are for shading */
   size_t mark = oz_down(r, "solver");
   if (!object)
     return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
@@ -53,6 +55,30 @@ ooze_result oz_read_still_pose(oz_reader *r, const char *group, json_t *object, 
 
 /* ---- Emitters ---------------------------------------------------------------------------- */
 
+/* `corners`: [[x, z], ...] in radii. */
+static ooze_result read_corners(oz_reader *r, json_t *object, ooze_emitter_desc *desc) {
+  json_t *list = json_object_get(object, "corners");
+  if (!list) return OOZE_OK;
+  const size_t mark = oz_down(r, "corners"), count = json_array_size(list);
+  if (count < 3 || count > OOZE_OUTLINE_CORNERS)
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "has %zu corners; expected 3 to %d as [[x, z], ...]",
+                     count, OOZE_OUTLINE_CORNERS);
+  for (size_t i = 0; i < count; i++) {
+    json_t *corner = json_array_get(list, i);
+    for (size_t k = 0; k < 2; k++) {
+      json_t *number = json_array_get(corner, k);
+      const double value = json_number_value(number);
+      if (!json_is_number(number) || json_array_size(corner) != 2 || !(fabs(value) <= 1.0))
+        return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                         "corner %zu is no pair of numbers from -1 to 1, in radii", i);
+      desc->corners[2 * i + k] = (float)value;
+    }
+  }
+  desc->corner_count = (uint32_t)count;
+  oz_up(r, mark);
+  return OOZE_OK;
+}
+
 static ooze_result read_emitter(oz_reader *r, const char *name, json_t *object) {
   ooze_scene *s = r->scene;
   uint32_t i = s->emitter_count, material = 0;
@@ -64,6 +90,7 @@ static ooze_result read_emitter(oz_reader *r, const char *name, json_t *object) 
   uint32_t *moves = &s->emitters[i].moves;
   OZ_TRY_OK(oz_get_fields(r, OZ_EMITTER, i, object, &state->desc, moves));
   OZ_TRY_OK(oz_get_turn(r, OZ_EMITTER, i, object, state, offsetof(oz_emitter_state, posed), moves));
+  OZ_TRY_OK(read_corners(r, object, &state->desc));
   OZ_TRY_OK(oz_find_material(r, object, &material));
   state->desc.material = material + 1; /* 0 is the solver's own */
   return OOZE_OK;

@@ -62,6 +62,17 @@ float ooze_solver_separation(const ooze_solver *s) {
   (void)s;
   return 0.02f;
 }
+ooze_result ooze_params_get(const ooze_solver *s, ooze_params *out) {
+  (void)s;
+  ooze_params_default(out);
+  return OOZE_OK;
+}
+ooze_result ooze_capture_params(const ooze_capture *c, ooze_params *out) {
+  (void)c;
+  ooze_params_default(out);
+  return OOZE_OK;
+}
+double ooze_rest_blend(double time, double rest_period) { return time * rest_period; }
 double ooze_time(const ooze_solver *s) {
   (void)s;
   return 0.5;

@@ -362,7 +362,7 @@ OZ_CASE(every_emitter_field_is_checked_and_named) {
     ooze_emitter_desc d = nozzle(OOZE_LAYOUT_AUTO);
     ooze_message why = {""};
     uint32_t h = 9;
-    if (k == 0) d.layout = 3;
+    if (k == 0) d.layout = 4;
     if (k == 1) d.material = 2;
     if (k == 2) d.active = 2;
     if (k == 3) d.radius = 0.0f;
@@ -459,5 +459,69 @@ OZ_CASE(a_steady_stream_soon_allocates_nothing) {
     oz_emitters_accept(&s->e);
   }
   CHECK_EQ(s->memory.allocations, made);
+  close_shop(s);
+}
+
+/* Every outline, from two to ten separations: as many particles as it has volume, all of them
+ * inside, none nearer to another than 0.7 separations, in the same order however time is cut. */
+OZ_CASE(relaxed_mouths_are_even_and_keep_to_their_outline) {
+  static const float corners[8] = {-1.0f, -0.3f, 1.0f, -0.5f, 0.4f, 0.8f, -0.6f, 0.7f};
+  for (uint32_t outline = 0; outline <= OOZE_OUTLINE_POLYGON + 1; outline++)
+    for (float radius = 2.0f; radius <= 10.0f; radius += 4.0f) {
+      shop *s = open_shop();
+      ooze_message why = {""};
+      stream a = {0}, b = {0};
+      uint32_t h;
+      ooze_emitter_desc d = nozzle(OOZE_LAYOUT_RELAXED);
+      d.radius = radius * D;
+      d.speed = 0.5f;
+      d.outline = outline > OOZE_OUTLINE_POLYGON ? (uint32_t)OOZE_OUTLINE_POLYGON : outline;
+      if (outline > OOZE_OUTLINE_POLYGON) {
+        d.corner_count = 4;
+        memcpy(d.corners, corners, sizeof corners);
+      }
+      const double area = ooze_emitter_area(&d), sep = (double)D;
+      CHECK(oz_emitters_add(&s->e, &d, 2, &h, &why) == OOZE_OK, "%s", why.text);
+      step(s, &a, 0.0, 0.16, 4);
+      /* 20 layers and three in the nozzle; a piece of the stream is eight long */
+      CHECK_NEAR(a.count, area * 23.0 / (sep * sep), 0.03 * area * 23.0 / (sep * sep) + 8.0,
+                 "the outline's volume");
+      double least = 1e9;
+      for (uint32_t i = 0; i < a.count; i++) {
+        CHECK(hypot((double)a.x[4 * i], (double)a.x[4 * i + 2]) <= (double)d.radius * 1.12,
+              "outline %u: a particle is outside", outline); /* corners lie up to 1.118 radii out */
+        for (uint32_t j = 0; j < i; j++) {
+          const double x = (double)(a.x[4 * i] - a.x[4 * j]),
+                       y = (double)(a.x[4 * i + 1] - a.x[4 * j + 1]),
+                       z = (double)(a.x[4 * i + 2] - a.x[4 * j + 2]);
+          least = fmin(least, x * x + y * y + z * z);
+        }
+      }
+      /* a slot or a star's tip of less than one separation has one row, crowded */
+      CHECK(sqrt(least) / sep > (radius > 3.0f ? 0.7 : 0.3), "outline %u of %g: %g separations",
+            outline, (double)radius, sqrt(least) / sep);
+      close_shop(s);
+      s = open_shop();
+      CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "again");
+      step(s, &b, 0.0, 0.16, 7);
+      CHECK_EQ(a.count, b.count);
+      for (uint32_t i = 0; i < a.count && i < b.count; i++)
+        CHECK_NEAR(a.x[4 * i + 1], b.x[4 * i + 1], 1e-5f, "by other substeps");
+      stream_free(&a), stream_free(&b);
+      close_shop(s);
+    }
+}
+
+OZ_CASE(a_rate_gives_the_speed) {
+  shop *s = open_shop();
+  uint32_t h;
+  ooze_emitter_desc d = nozzle(OOZE_LAYOUT_AUTO);
+  stream m = {0};
+  d.radius = 4.0f * D;
+  d.rate = (float)(0.25 * ooze_emitter_area(&d)); /* a quarter of a metre a second */
+  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  step(s, &m, 0.0, 0.4, 4);
+  CHECK_NEAR(s->e.slot[0].flow, 0.1, 1e-6, "0.4 s at 0.25 m/s, whatever `speed` says");
+  stream_free(&m);
   close_shop(s);
 }

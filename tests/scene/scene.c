@@ -245,6 +245,7 @@ OZ_CASE(every_parameter_of_the_solver_in_a_scene_reaches_it) {
     ooze_schema_entry_default(&e);
     ooze_params_default(&expected);
     CHECK_EQ(ooze_schema_get(i, &e), OOZE_OK);
+    expected.rest = 1; /* scenes have it on */
     if (strcmp(e.group, "solver") != 0 || strcmp(e.type, "vector") == 0) continue;
     double value[4] = {e.minimum, 0, 0, 0};
     if (strcmp(e.type, "float") == 0) value[0] = 0.5 * (e.minimum + e.default_value[0]);

@@ -100,6 +100,9 @@ OZ_CASE(every_field_is_listed_once) {
          offsetof(ooze_collider_desc, contact) - offsetof(ooze_collider_desc, brick_count));
   memset(owners[OZ_OWNER_body_desc].seen + offsetof(ooze_body_desc, count), 1,
          sizeof(ooze_body_desc) - offsetof(ooze_body_desc, count));
+  /* an outline's corners are a list */
+  memset(owners[OZ_OWNER_emitter_desc].seen + offsetof(ooze_emitter_desc, corner_count), 1,
+         sizeof(ooze_emitter_desc) - offsetof(ooze_emitter_desc, corner_count));
   static const oz_owner whole[] = {OZ_OWNER_params, OZ_OWNER_material, OZ_OWNER_collider_desc,
                                    OZ_OWNER_emitter_desc, OZ_OWNER_body_desc};
   for (size_t w = 0; w < sizeof whole / sizeof *whole; ++w) {

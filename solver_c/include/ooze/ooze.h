@@ -258,6 +258,15 @@ typedef struct ooze_params {
   /* strength of particle shifting, 0 to 1, which keeps flowing material whole (model conformation);
    * with it volume is held under tension, and sticky walls hold in both directions. Default 0. */
   float shifting;
+  /* 0 or 1: particles remember when and where they came in (OOZE_BIRTH, OOZE_REST_1, OOZE_REST_2),
+   * for shading; switched on, those that are there begin now. The motion does not depend on it.
+   * Default 0. */
+  uint32_t rest;
+  /* s, 0 or more: after each period rest, and half a period later rest2, is set to where particles
+   * are, so that textures do not stretch for ever; ooze_rest_blend says how to mix the two.
+   * 0: rest stays. Default 0. */
+  float rest_period;
+  float ambient_temperature; /* K: of the air around the fluid. Default 293.15. */
 } ooze_params;
 
 OOZE_API ooze_result ooze_params_get(const ooze_solver *s, ooze_params *out);
@@ -316,6 +325,12 @@ typedef struct ooze_material {
   float extensibility;
   float second_viscosity;       /* Pa s, 0 or more: of a second mode. Default 0. */
   float second_relaxation_time; /* s, 0 or more: of a second mode. Default 0. */
+  /* W/(m^2 K), 0 or more: heat that air of ambient_temperature takes from the free surface of what
+   * has a conductivity; still air 5 to 25, a draught 100. Default 0. */
+  float film_coefficient;
+  /* 0 to 1: radiation of the free surface, to surroundings of ambient_temperature; lava 0.9.
+   * Default 0. */
+  float emissivity;
 } ooze_material;
 
 /* 0 is the default one */
@@ -365,6 +380,11 @@ typedef enum ooze_attribute {
   OOZE_SHEAR_RATE,
   /* 6 float, xx yy zz xy xz yz: conformation of the second mode minus the identity */
   OOZE_SECOND_STRETCH,
+  OOZE_BIRTH, /* float, s: when it came in, by ooze_time (with ooze_params.rest) */
+  /* 3 float, m: where it was then, or at the last of the times that rest_period names; two that
+     take turns, so that one is always at least half a period old */
+  OOZE_REST_1,
+  OOZE_REST_2,
   OOZE_ATTRIBUTE_COUNT
 } ooze_attribute;
 
@@ -590,14 +610,32 @@ OOZE_API ooze_body ooze_body_at(const ooze_solver *s, uint32_t index);
 
 /* ---- Emitters ---------------------------------------------------------------------------- */
 
-enum { OOZE_LAYOUT_AUTO = 0, OOZE_LAYOUT_BCT = 1, OOZE_LAYOUT_SUNFLOWER = 2 };
+enum {
+  OOZE_LAYOUT_AUTO = 0,
+  OOZE_LAYOUT_BCT = 1,
+  OOZE_LAYOUT_SUNFLOWER = 2,
+  OOZE_LAYOUT_RELAXED = 3
+};
+/* Outlines of a mouth, within its radius: a star with outline_points tips and inner corners at
+ * outline_inner radii; a slot of half width outline_inner radii along its x axis; a ring with a
+ * hole of outline_inner radii; a regular polygon of outline_points sides, or the one of `corners`.
+ */
+enum {
+  OOZE_OUTLINE_ROUND = 0,
+  OOZE_OUTLINE_STAR = 1,
+  OOZE_OUTLINE_SLOT = 2,
+  OOZE_OUTLINE_RING = 3,
+  OOZE_OUTLINE_POLYGON = 4
+};
+enum { OOZE_OUTLINE_CORNERS = 32 };
 
-/* A round nozzle that pushes fluid along its -y axis at `speed`; births fall anywhere within a
+/* A nozzle that pushes fluid along its -y axis at `speed`; births fall anywhere within a
  * substep. */
 typedef struct ooze_emitter_desc {
   uint32_t size;
-  /* OOZE_LAYOUT_*: how the cross-section is filled. AUTO: BCT from 50 Pa s or with relaxation time,
-   * else SUNFLOWER. */
+  /* OOZE_LAYOUT_*: how the cross-section is filled. AUTO: RELAXED from a radius of 4 separations on;
+   * below BCT from 50 Pa s or with relaxation time, else SUNFLOWER. Other outlines than round are
+   * always RELAXED. */
   uint32_t layout;
   uint32_t material; /* index. Default 0. */
   uint32_t active;   /* 0 or 1. Default 1. */
@@ -607,9 +645,16 @@ typedef struct ooze_emitter_desc {
   ooze_pose end;
   /* m/s: random sideways speed given at the mouth, to break symmetry. Default 0. */
   float disturbance;
-  uint32_t seed;          /* Default 0. */
-  uint32_t layers;        /* layers held inside the nozzle behind the mouth. Default 3. */
-  uint64_t max_particles; /* stop after so many; 0: no limit. Default 0. */
+  uint32_t seed;           /* Default 0. */
+  uint32_t layers;         /* layers held inside the nozzle behind the mouth. Default 3. */
+  uint64_t max_particles;  /* stop after so many; 0: no limit. Default 0. */
+  uint32_t outline;        /* OOZE_OUTLINE_*. Default ROUND. */
+  float outline_inner;     /* 0.05 to 0.95 radii. Default 0.5. */
+  uint32_t outline_points; /* 3 to 16. Default 6. */
+  float rate;              /* m^3/s; above 0 it gives the speed, by the area. Default 0. */
+  uint32_t corner_count;   /* 0, or 3 to OOZE_OUTLINE_CORNERS */
+  /* x and z of each in radii, -1 to 1, in turn */
+  float corners[2 * OOZE_OUTLINE_CORNERS];
 } ooze_emitter_desc;
 
 typedef uint32_t ooze_emitter; /* 0 is none */
@@ -617,6 +662,8 @@ OOZE_API ooze_result ooze_emitter_add(ooze_solver *s, const ooze_emitter_desc *d
                                       ooze_emitter *out);
 OOZE_API ooze_result ooze_emitter_set(ooze_solver *s, ooze_emitter emitter,
                                       const ooze_emitter_desc *desc);
+/* m^2 of its mouth */
+OOZE_API double ooze_emitter_area(const ooze_emitter_desc *desc);
 OOZE_API ooze_result ooze_emitter_remove(ooze_solver *s, ooze_emitter emitter);
 /* Sets the emitter of that handle, or adds it under it: for hosts that keep handles with their
  * particles. */
@@ -663,6 +710,10 @@ OOZE_API ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out);
 /* The same without what is summed over particles (energy, momentum, speed, compression,
  * neighbours: 0), so that nothing is fetched from a device. */
 OOZE_API ooze_result ooze_stats_counts(ooze_solver *s, ooze_stats *out);
+
+/* Share of rest2 in a mix of two textures, one by rest and one by rest2, at a time of a simulation
+ * with that rest_period: 0 when rest2 is set anew and 1 when rest is. 0 where the period is 0. */
+OOZE_API double ooze_rest_blend(double time, double rest_period);
 
 /* Time spent in each stage since the last reset, in calling order of first use. */
 typedef struct ooze_stage_time {
@@ -713,6 +764,7 @@ OOZE_API ooze_result ooze_capture_save(ooze_capture *c, void *memory, size_t cap
 OOZE_API uint32_t ooze_capture_count(const ooze_capture *c); /* particles */
 OOZE_API double ooze_capture_time(const ooze_capture *c);    /* s */
 OOZE_API float ooze_capture_separation(const ooze_capture *c);
+OOZE_API ooze_result ooze_capture_params(const ooze_capture *c, ooze_params *out);
 /* on the host, beyond what ooze_stats counts */
 OOZE_API uint64_t ooze_capture_bytes(const ooze_capture *c);
 OOZE_API const char *ooze_capture_message(const ooze_capture *c); /* of the last refusal to read */
@@ -838,6 +890,7 @@ static inline void ooze_params_default(ooze_params *p) {
   p->cauchy_wetting = 30.0f;
   p->cauchy_support = 2.6f;
   p->cauchy_iterations = 30;
+  p->ambient_temperature = 293.15f;
 }
 static inline void ooze_material_default(ooze_material *m) {
   memset(m, 0, sizeof *m);
@@ -878,6 +931,8 @@ static inline void ooze_emitter_desc_default(ooze_emitter_desc *e) {
   ooze_pose_default(&e->start);
   ooze_pose_default(&e->end);
   e->layers = 3;
+  e->outline_inner = 0.5f;
+  e->outline_points = 6;
 }
 static inline void ooze_body_desc_default(ooze_body_desc *b) {
   memset(b, 0, sizeof *b);

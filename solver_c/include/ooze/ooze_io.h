@@ -146,6 +146,9 @@ typedef struct ooze_mesh {
   float *velocities;   /* 3 a point, m/s, or NULL */
   float *friction;     /* 1 a point, 0 to 1, or NULL: of a collider (ooze_collider_friction_map) */
   float *stick;        /* 1 a point, m/s^2, or NULL */
+  /* Further attributes of its points (Cd, rest, material, ...) and details (frame, time), by their
+   * names; or NULL. The mesh owns it. Readers leave it empty. */
+  ooze_points *channels;
 } ooze_mesh;
 
 enum {
@@ -159,6 +162,14 @@ enum {
 OOZE_API ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count,
                                         uint64_t triangle_count, uint32_t with, ooze_message *why);
 OOZE_API void ooze_mesh_release(ooze_mesh *mesh);
+/* A zeroed channel of the mesh, as ooze_points_add makes it; `channels` is made where it is NULL.
+ */
+OOZE_API ooze_result ooze_mesh_channel_add(ooze_mesh *mesh, const char *name, uint32_t type,
+                                           uint32_t components, uint32_t meaning, void **out_data,
+                                           ooze_message *why);
+/* One number for the whole mesh, as ooze_points_detail_set: "time" (s), "frame". */
+OOZE_API ooze_result ooze_mesh_detail_set(ooze_mesh *mesh, const char *name, double value,
+                                          ooze_message *why);
 /* Turns all triangles round where they enclose a negative volume, so that they are
  * counter-clockwise seen from outside. */
 OOZE_API void ooze_mesh_face_out(ooze_mesh *mesh);

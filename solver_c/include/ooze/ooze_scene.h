@@ -80,6 +80,9 @@ typedef struct ooze_scene_info {
 OOZE_API ooze_result ooze_scene_info_get(const ooze_scene *scene, ooze_scene_info *out);
 /* NULL past the end */
 OOZE_API const char *ooze_scene_material_name(const ooze_scene *scene, uint32_t index);
+/* Cd of points that have none: the colour of each one's material, linear (as Houdini has it). */
+OOZE_API ooze_result ooze_scene_colour_points(const ooze_scene *scene, ooze_points *points,
+                                              ooze_message *why);
 OOZE_API const char *ooze_scene_wedge_name(const ooze_scene *scene, uint32_t index);
 
 typedef struct ooze_scene_estimate {

@@ -47,7 +47,9 @@ typedef struct ooze_surface_desc {
   float position_smoothing;
   /* 1 to 4: widest over narrowest kernel axis (anisotropic only). Default 2. */
   float max_stretch;
-  uint32_t attributes; /* OOZE_FILL_*: where velocity and scalars are kept. Default BAND. */
+  /* OOZE_FILL_*: where grids of velocity, scalars and channels have values; meshes have them with
+   * any. Default BAND. */
+  uint32_t attributes;
   /* 0: as many as the machine has. Results do not depend on it. Default 0. */
   uint32_t threads;
   uint64_t max_voxels;     /* refuse to hold more. Default 4e9. */
@@ -63,6 +65,25 @@ typedef struct ooze_surface_scalar {
   size_t stride;       /* bytes; 0: packed */
 } ooze_surface_scalar;
 
+/* How the value of a channel between particles follows from theirs. */
+enum {
+  OOZE_CHANNEL_MEAN = 0, /* weighted by distance: age, say */
+  /* the same, but where materials meet it changes from one to the other within half a separation:
+   * colours */
+  OOZE_CHANNEL_SHARP = 1,
+  /* a place that goes with the fluid, carried as its offset from the particle, so that it is exact
+   * on a moved and undeformed fluid: rest positions */
+  OOZE_CHANNEL_PLACE = 2
+};
+
+typedef struct ooze_surface_channel {
+  const char *name;    /* of the grid and of the mesh's attribute, 1 to 31 characters: "Cd", ... */
+  const float *values; /* `components` a particle */
+  size_t stride;       /* bytes; 0: packed */
+  uint32_t components; /* 1 or 3 */
+  uint32_t kind;       /* OOZE_CHANNEL_*; PLACE has 3 components */
+} ooze_surface_channel;
+
 typedef struct ooze_surface_points {
   uint32_t size;
   uint32_t count;
@@ -73,6 +94,16 @@ typedef struct ooze_surface_points {
   size_t velocity_stride;
   uint32_t scalar_count; /* at most 8 */
   const ooze_surface_scalar *scalars;
+  uint32_t channel_count; /* at most 8 */
+  /* 1 to 16, with `materials`: the surface then has `material`, the number of the material at each
+   * place, and from 2 on a weight for each, which add up to 1. 0: none of it. */
+  uint32_t material_count;
+  const ooze_surface_channel *channels;
+  const uint32_t *materials; /* one a particle, below material_count */
+  size_t material_stride;    /* bytes; 0: packed */
+  /* material_count names: their weights are "weight_NAME", and one that is NULL has none; or NULL
+   * itself: all have, "weight_0", ... */
+  const char *const *material_names;
 } ooze_surface_points;
 
 typedef struct ooze_surface_info {
@@ -97,12 +128,30 @@ typedef struct ooze_surface_info {
 OOZE_API ooze_result ooze_surface_build(const ooze_surface_desc *desc,
                                         const ooze_surface_points *points, ooze_surface **out,
                                         ooze_message *why);
+/* Attributes of points that go onto a surface, beside P and v. */
+enum {
+  OOZE_WITH_SHADING = 1,     /* Cd, rest, rest2, age and material, where the points have them */
+  OOZE_WITH_TEMPERATURE = 2, /* temperature, K */
+  OOZE_WITH_STRESS = 4,      /* stress, Pa: the magnitude of a tensor of 6 */
+  OOZE_WITH_STRAINRATE = 8   /* strainrate, 1/s, by ooze_strain_rate */
+};
+/* The same of points as files have them; with: OOZE_WITH_* bits. material_names (material_count of
+ * them, may be NULL) name the weights of materials. */
+OOZE_API ooze_result ooze_surface_of_points(const ooze_surface_desc *desc,
+                                            const ooze_points *points, uint32_t with,
+                                            const char *const *material_names,
+                                            uint32_t material_count, ooze_surface **out,
+                                            ooze_message *why);
 OOZE_API void ooze_surface_destroy(ooze_surface *s);
 OOZE_API ooze_result ooze_surface_info_get(const ooze_surface *s, ooze_surface_info *out);
 /* Distance at `count` points (3 floats each), trilinear; plus or minus half_width outside the band.
  */
 OOZE_API ooze_result ooze_surface_sample(const ooze_surface *s, const float *points, uint32_t count,
                                          float *out);
+/* The channel of that name at `count` points on the surface or near it, from the particles around
+ * each: 1 or 3 floats a point. "v" names the velocity. NOT_FOUND where there is no such channel. */
+OOZE_API ooze_result ooze_surface_values(const ooze_surface *s, const char *name,
+                                         const float *points, uint32_t count, float *out);
 /* of all values: equal bits, equal hash */
 OOZE_API uint64_t ooze_surface_hash(const ooze_surface *s);
 
@@ -127,6 +176,10 @@ typedef struct ooze_vdb_options {
   const char *surface_name; /* Default "surface". */
   /* "v" for Karma and SOPs, "vel" for DOPs and older pipelines. Default "v". */
   const char *velocity_name;
+  /* 1: file and grids carry frame and time as metadata. Default 0. */
+  uint32_t has_time;
+  int32_t frame;
+  double time; /* s */
 } ooze_vdb_options;
 
 /* All grids of the surface in one file, under its final name only when whole (temporary name,
@@ -144,18 +197,24 @@ typedef struct ooze_vdb_grid { /* what a grid of a .vdb file holds */
   uint64_t active;           /* voxels */
   double lower[3], upper[3]; /* m, of the active voxels */
   double minimum, maximum;   /* of active values; of vectors: of their lengths */
+  uint32_t has_time;         /* 1: its metadata has frame and time (ooze_vdb_options) */
+  int32_t frame;
+  double time; /* s */
 } ooze_vdb_grid;
 
-/* The surface as triangles, with normals, and velocities if the surface has them. adaptivity 0
- * keeps all detail; up to 1 merges flat parts into larger polygons. `out` is filled as by
- * ooze_mesh_allocate: ooze_mesh_release gives it back. */
+/* The surface as triangles, with normals, velocities if the surface has them, and every other
+ * channel in out->channels: scalars and channels by their names, "material" (OOZE_INT32) and the
+ * weights. Vertices lie on a smooth interpolation of the distance, and normals are its gradient.
+ * adaptivity 0 keeps all detail; up to 1 merges flat parts into larger polygons. `out` is filled as
+ * by ooze_mesh_allocate: ooze_mesh_release gives it back. */
 OOZE_API ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mesh *out,
                                        ooze_message *why);
 
 /* For hosts that link the OpenVDB this library was built with, such as Houdini's own. `grid` is the
  * address of an openvdb::GridBase::Ptr (out) or a const openvdb::GridBase * (in); these are checked
- * for their type, not for their build. Grids of a surface: 0 the distance, then velocity and
- * scalars where it has them; NOT_FOUND past the last. */
+ * for their type, not for their build. Grids of a surface: 0 the distance, then velocity,
+ * scalars, channels, material (of integers) and weights where it has them; NOT_FOUND past the
+ * last. */
 OOZE_API ooze_result ooze_surface_grid(const ooze_surface *s, uint32_t index,
                                        const ooze_vdb_options *options, void *grid,
                                        ooze_message *why);
