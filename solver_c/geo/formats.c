@@ -125,7 +125,7 @@ ooze_result ooze_points_write(const char *path, const ooze_points *points,
   ooze_write_options full = oz_options_of(options);
   oz_format format = oz_format_of(path);
   if (!holds_points(format)) return unknown(path, points_endings, why);
-  return format == OZ_PLY ? oz_ply_write_points(path, points, &full, why)
+  return format == OZ_PLY ? oz_ply_write(path, points, NULL, &full, why)
                           : oz_geo_write(path, format, points, NULL, &full, why);
 }
 
@@ -161,26 +161,32 @@ ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh,
     if (mesh->triangles[i] >= mesh->point_count)
       return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: triangle %llu is at point %u of %u", path,
                      (unsigned long long)(i / 3), mesh->triangles[i], mesh->point_count);
-  if (format == OZ_PLY) return oz_ply_write_mesh(path, mesh, &full, why);
   if (format == OZ_OBJ) return oz_obj_write(path, mesh, &full, why);
   if (!holds_points(format)) return unknown(path, mesh_endings, why);
-  /* The mesh's own arrays serve as attributes: nothing is copied. */
-  oz_attribute attributes[5] = {
-      {name_p, mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT, true}};
-  ooze_points points = {.count = mesh->point_count, .attributes = attributes, .attribute_count = 1};
-  if (mesh->normals)
-    attributes[points.attribute_count++] =
-        (oz_attribute){name_n, mesh->normals, OOZE_FLOAT32, 3, OOZE_MEANING_NORMAL, true};
-  if (mesh->velocities)
-    attributes[points.attribute_count++] =
-        (oz_attribute){name_v, mesh->velocities, OOZE_FLOAT32, 3, OOZE_MEANING_VECTOR, true};
-  if (mesh->friction)
-    attributes[points.attribute_count++] =
-        (oz_attribute){name_friction, mesh->friction, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, true};
-  if (mesh->stick)
-    attributes[points.attribute_count++] =
-        (oz_attribute){name_stick, mesh->stick, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, true};
-  return oz_geo_write(path, format, &points, mesh, &full, why);
+  /* The mesh's own arrays serve as attributes: nothing is copied but their list. */
+  const uint32_t more = mesh->channels ? mesh->channels->attribute_count : 0;
+  oz_attribute *attributes = calloc((size_t)more + 5, sizeof *attributes);
+  if (!attributes) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+  ooze_points points = {.count = mesh->point_count, .attributes = attributes};
+  const oz_attribute own[5] = {
+      {name_p, mesh->positions, OOZE_FLOAT32, 3, OOZE_MEANING_POINT, true},
+      {name_n, mesh->normals, OOZE_FLOAT32, 3, OOZE_MEANING_NORMAL, true},
+      {name_v, mesh->velocities, OOZE_FLOAT32, 3, OOZE_MEANING_VECTOR, true},
+      {name_friction, mesh->friction, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, true},
+      {name_stick, mesh->stick, OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, true}};
+  for (int k = 0; k < 5; k++)
+    if (own[k].data || k == 0) attributes[points.attribute_count++] = own[k];
+  if (mesh->channels) {
+    memcpy(attributes + points.attribute_count, mesh->channels->attributes,
+           more * sizeof *attributes);
+    points.attribute_count += more;
+    points.details = mesh->channels->details;
+    points.detail_count = mesh->channels->detail_count;
+  }
+  ooze_result result = format == OZ_PLY ? oz_ply_write(path, &points, mesh, &full, why)
+                                        : oz_geo_write(path, format, &points, mesh, &full, why);
+  free(attributes);
+  return result;
 }
 
 /* ---- Descriptions of files ------------------------------------------------------------------- */

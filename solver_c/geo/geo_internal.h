@@ -191,10 +191,9 @@ void oz_scf_drop(oz_out *out);
 ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *points,
                          const ooze_mesh *mesh, const ooze_write_options *options,
                          ooze_message *why);
-ooze_result oz_ply_write_points(const char *path, const ooze_points *points,
-                                const ooze_write_options *options, ooze_message *why);
-ooze_result oz_ply_write_mesh(const char *path, const ooze_mesh *mesh,
-                              const ooze_write_options *options, ooze_message *why);
+/* mesh: its triangles follow the points; NULL: points alone */
+ooze_result oz_ply_write(const char *path, const ooze_points *points, const ooze_mesh *mesh,
+                         const ooze_write_options *options, ooze_message *why);
 ooze_result oz_obj_write(const char *path, const ooze_mesh *mesh, const ooze_write_options *options,
                          ooze_message *why);
 

@@ -37,6 +37,8 @@ void ooze_mesh_release(ooze_mesh *mesh) {
   free(mesh->velocities);
   free(mesh->friction);
   free(mesh->stick);
+  ooze_points_destroy(mesh->channels);
+  mesh->channels = NULL;
   mesh->positions = mesh->normals = mesh->velocities = mesh->friction = mesh->stick = NULL;
   mesh->triangles = NULL;
   mesh->point_count = 0;
@@ -72,6 +74,25 @@ ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count, uint64_t t
   ooze_mesh_release(mesh);
   *mesh = made;
   return OOZE_OK;
+}
+
+static ooze_result with_channels(ooze_mesh *mesh, ooze_message *why) {
+  if (!mesh || mesh->size < sizeof *mesh)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no mesh given, or not filled by ooze_mesh_default");
+  return mesh->channels ? OOZE_OK : ooze_points_create(mesh->point_count, &mesh->channels, why);
+}
+
+ooze_result ooze_mesh_channel_add(ooze_mesh *mesh, const char *name, uint32_t type,
+                                  uint32_t components, uint32_t meaning, void **out_data,
+                                  ooze_message *why) {
+  OZ_TRY_OK(with_channels(mesh, why));
+  return ooze_points_add(mesh->channels, name, type, components, meaning, out_data, why);
+}
+
+ooze_result ooze_mesh_detail_set(ooze_mesh *mesh, const char *name, double value,
+                                 ooze_message *why) {
+  OZ_TRY_OK(with_channels(mesh, why));
+  return ooze_points_detail_set(mesh->channels, name, value, why);
 }
 
 /* ---- .obj -------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Triangle meshes of .ply files, read and written.
+/* Triangle meshes of .ply files.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ply.h"
 
@@ -113,46 +113,4 @@ ooze_result oz_ply_read_mesh(oz_source *source, ooze_mesh *out) {
   free(h);
   ooze_points_destroy(points);
   return result;
-}
-
-ooze_result oz_ply_write_mesh(const char *path, const ooze_mesh *mesh,
-                              const ooze_write_options *options, ooze_message *why) {
-  enum { FACES = 4096, FACE = 13 };
-  uint32_t wide = 3u + (mesh->normals ? 3u : 0u) + (mesh->velocities ? 3u : 0u) +
-                  (mesh->friction ? 1u : 0u) + (mesh->stick ? 1u : 0u);
-  oz_out out;
-  OZ_TRY_OK(oz_out_open(&out, path, why));
-  uint8_t *faces = malloc(FACES * FACE);
-  if (!faces) out.result = oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
-  oz_out_text(&out,
-              "ply\nformat binary_little_endian 1.0\ncomment written by %.70s\nelement vertex %u\n"
-              "property float x\nproperty float y\nproperty float z\n",
-              options->software, mesh->point_count);
-  if (mesh->normals) oz_out_text(&out, "property float nx\nproperty float ny\nproperty float nz\n");
-  if (mesh->velocities)
-    oz_out_text(&out, "property float vx\nproperty float vy\nproperty float vz\n");
-  if (mesh->friction) oz_out_text(&out, "property float friction\n");
-  if (mesh->stick) oz_out_text(&out, "property float stick\n");
-  oz_out_text(&out, "element face %llu\nproperty list uchar int vertex_indices\nend_header\n",
-              (unsigned long long)mesh->triangle_count);
-  if (wide == 3) oz_out_put(&out, mesh->positions, (size_t)mesh->point_count * 12);
-  for (uint32_t i = 0; i < mesh->point_count && wide > 3; i++) {
-    oz_out_put(&out, mesh->positions + i * (size_t)3, 12);
-    if (mesh->normals) oz_out_put(&out, mesh->normals + i * (size_t)3, 12);
-    if (mesh->velocities) oz_out_put(&out, mesh->velocities + i * (size_t)3, 12);
-    if (mesh->friction) oz_out_put(&out, mesh->friction + i, 4);
-    if (mesh->stick) oz_out_put(&out, mesh->stick + i, 4);
-  }
-  for (uint64_t first = 0; first < mesh->triangle_count && out.result == OOZE_OK; first += FACES) {
-    uint64_t n = mesh->triangle_count - first < FACES ? mesh->triangle_count - first : FACES;
-    for (uint64_t i = 0; i < n; i++) {
-      faces[i * FACE] = 3;
-      memcpy(faces + i * FACE + 1, mesh->triangles + (first + i) * 3, 12);
-    }
-    oz_out_put(&out, faces, (size_t)n * FACE);
-  }
-  free(faces);
-  out.ready = options->ready;
-  out.user = options->user;
-  return oz_out_close(&out, options->sync);
 }

@@ -1,7 +1,8 @@
-/* Points to .ply, binary little endian; ply_points.c says how attributes become properties.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Points and meshes to .ply, binary little endian; ply_points.c says how attributes become
+ * properties. SPDX-License-Identifier: Apache-2.0 */
 #include "ply.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -58,8 +59,41 @@ static void fill(const column *c, uint64_t first, uint64_t count, uint8_t *rows,
   }
 }
 
-ooze_result oz_ply_write_points(const char *path, const ooze_points *points,
-                                const ooze_write_options *options, ooze_message *why) {
+/* Colours as viewers and Blender take them: three bytes, sRGB, beside Cd itself, which is linear.
+ */
+static uint8_t colour_byte(float linear) {
+  const double c = linear > 0.0f ? (linear < 1.0f ? (double)linear : 1.0) : 0.0;
+  const double srgb = c <= 0.0031308 ? 12.92 * c : 1.055 * pow(c, 1.0 / 2.4) - 0.055;
+  return (uint8_t)(255.0 * srgb + 0.5);
+}
+static void fill_colours(const oz_attribute *cd, uint64_t first, uint64_t count, uint8_t *rows,
+                         size_t stride, uint32_t offset) {
+  const float *from = (const float *)cd->data + 3 * first;
+  for (uint64_t i = 0; i < count; i++)
+    for (int k = 0; k < 3; k++)
+      rows[i * stride + offset + (size_t)k] = colour_byte(from[3 * i + (uint64_t)k]);
+}
+
+static void put_faces(oz_out *out, const ooze_mesh *mesh, const char *path) {
+  enum { FACES = 4096, FACE = 13 };
+  uint8_t *faces = malloc(FACES * FACE);
+  if (!faces) {
+    out->result = oz_fail(out->why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+    return;
+  }
+  for (uint64_t first = 0; first < mesh->triangle_count && out->result == OOZE_OK; first += FACES) {
+    uint64_t n = mesh->triangle_count - first < FACES ? mesh->triangle_count - first : FACES;
+    for (uint64_t i = 0; i < n; i++) {
+      faces[i * FACE] = 3;
+      memcpy(faces + i * FACE + 1, mesh->triangles + (first + i) * 3, 12);
+    }
+    oz_out_put(out, faces, (size_t)n * FACE);
+  }
+  free(faces);
+}
+
+ooze_result oz_ply_write(const char *path, const ooze_points *points, const ooze_mesh *mesh,
+                         const ooze_write_options *options, ooze_message *why) {
   enum { ROWS = 4096 };
   const oz_attribute *position = oz_points_find(points, "P", 1);
   if (!position || position->type != OOZE_FLOAT32 || position->components != 3)
@@ -77,6 +111,12 @@ ooze_result oz_ply_write_points(const char *path, const ooze_points *points,
       columns[count++] = (column){a, stride, bytes, narrow, a->type >= OOZE_INT64 && !narrow};
       stride += bytes * a->components;
     }
+  const oz_attribute *cd = oz_points_find(points, "Cd", 2);
+  const uint32_t colours = stride;
+  if (cd && cd->type == OOZE_FLOAT32 && cd->components == 3 && !oz_points_find(points, "red", 3))
+    stride += 3;
+  else
+    cd = NULL;
   oz_out out;
   ooze_result result = oz_out_open(&out, path, why);
   if (result != OOZE_OK) {
@@ -94,12 +134,18 @@ ooze_result oz_ply_write_points(const char *path, const ooze_points *points,
   }
   oz_out_text(&out, "element vertex %llu\n", (unsigned long long)points->count);
   for (uint32_t i = 0; i < count; i++) write_property(&out, &columns[i]);
+  if (cd) oz_out_text(&out, "property uchar red\nproperty uchar green\nproperty uchar blue\n");
+  if (mesh)
+    oz_out_text(&out, "element face %llu\nproperty list uchar int vertex_indices\n",
+                (unsigned long long)mesh->triangle_count);
   oz_out_text(&out, "end_header\n");
   for (uint64_t first = 0; first < points->count && out.result == OOZE_OK; first += ROWS) {
     uint64_t n = points->count - first < ROWS ? points->count - first : ROWS;
     for (uint32_t i = 0; i < count; i++) fill(&columns[i], first, n, rows, stride);
+    if (cd) fill_colours(cd, first, n, rows, stride, colours);
     oz_out_put(&out, rows, (size_t)n * stride);
   }
+  if (mesh) put_faces(&out, mesh, path);
   free(rows);
   free(columns);
   out.ready = options->ready;

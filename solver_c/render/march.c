@@ -47,6 +47,11 @@ int oz_march_init(oz_march *m, const ooze_surface *s) {
   for (a = 0; a < 3; ++a) cells *= (double)m->hi[a] - m->lo[a] + 1;
   m->corner = (uint32_t *)oz_allocate(s->brick_count, 8 * sizeof(uint32_t));
   if (!m->corner) return 0;
+  oz_loop loop;
+  oz_loop_open(&loop, NULL, 0);
+  m->spline = oz_spline_make(s, &loop);
+  oz_loop_close(&loop);
+  if (!m->spline) return 0;
   for (i = 0; i < s->brick_count; ++i) {
     oz_key_split(s->keys[i], k);
     for (a = 0; a < 8; ++a)
@@ -75,6 +80,7 @@ int oz_march_init(oz_march *m, const ooze_surface *s) {
 void oz_march_free(oz_march *m) {
   oz_release(m->grid);
   oz_release(m->corner);
+  oz_release(m->spline);
   for (int l = 0; l < OZ_MARCH_LEVELS; ++l) oz_map_free(&m->coarse[l]);
   memset(m, 0, sizeof *m);
 }
@@ -135,12 +141,12 @@ float oz_march_distance(const oz_march *m, oz_v3 p) {
   return in_brick(m, b, x - 8.0f * (float)i, y - 8.0f * (float)j, z - 8.0f * (float)k);
 }
 
+/* The gradient of a smooth distance: trilinear cells would show as facets in what is glossy. */
 oz_v3 oz_march_normal(const oz_march *m, oz_v3 p) {
-  float h = 0.9f * m->s->voxel; /* wide enough to hide the facets of trilinear cells */
-  return v3_unit(v3(
-      oz_march_distance(m, v3(p.x + h, p.y, p.z)) - oz_march_distance(m, v3(p.x - h, p.y, p.z)),
-      oz_march_distance(m, v3(p.x, p.y + h, p.z)) - oz_march_distance(m, v3(p.x, p.y - h, p.z)),
-      oz_march_distance(m, v3(p.x, p.y, p.z + h)) - oz_march_distance(m, v3(p.x, p.y, p.z - h))));
+  const float at[3] = {p.x, p.y, p.z};
+  float g[3] = {0.0f, 1.0f, 0.0f};
+  (void)oz_spline_at(m->s, m->spline, at, g);
+  return v3_unit(v3(g[0], g[1], g[2]));
 }
 
 int oz_march_trace(const oz_march *m, oz_v3 o, oz_v3 d, float least, float *t, int inside) {

@@ -99,6 +99,14 @@ int oz_session_has_files(const oz_session *s) {
   return point_endings[o->points] || o->surface || o->mesh || s->options.preview;
 }
 
+/* Surfaces carry temperature: asked for, or a material conducts it. */
+static int shows_heat(const oz_session *s) {
+  int shows = s->base->output.temperature != 0;
+  for (uint32_t i = 0; i < s->base->material_count; i++)
+    shows |= s->base->start.materials[i].conductivity > 0.0f;
+  return shows;
+}
+
 uint64_t oz_session_attributes(const oz_session *s) {
   const oz_output *o = &s->base->output;
   const int surfaces = o->surface || o->mesh;
@@ -112,7 +120,10 @@ uint64_t oz_session_attributes(const oz_session *s) {
   }
   bits |= o->channels;
   if (surfaces) bits |= UINT64_C(1) << OOZE_POSITION | UINT64_C(1) << OOZE_VELOCITY;
-  if (surfaces && o->temperature) bits |= UINT64_C(1) << OOZE_TEMPERATURE;
+  if (surfaces && o->shading)
+    bits |= UINT64_C(1) << OOZE_MATERIAL | UINT64_C(1) << OOZE_BIRTH | UINT64_C(1) << OOZE_REST_1 |
+            UINT64_C(1) << OOZE_REST_2;
+  if (surfaces && shows_heat(s)) bits |= UINT64_C(1) << OOZE_TEMPERATURE;
   if (surfaces && o->stress) bits |= UINT64_C(1) << OOZE_STRESS;
   return bits;
 }
@@ -129,71 +140,54 @@ static ooze_result path_of(oz_job *j, const char *part, const char *ending, char
 
 /* ---- Surfaces ---------------------------------------------------------------------------- */
 
-static ooze_result build_surface(oz_job *j, const ooze_points *points, ooze_surface **out) {
+static ooze_result build_surface(oz_job *j, ooze_points *points, ooze_surface **out) {
   const oz_session *s = j->session;
   const oz_output *o = &s->base->output;
-  uint32_t count = ooze_capture_count(j->capture);
-  ooze_points_attribute p, v, t;
-  ooze_surface_scalar scalars[3];
+  const uint32_t count = ooze_capture_count(j->capture), materials = s->base->material_count;
+  const char *names[16] = {NULL}; /* the first material is the solver's own */
+  uint32_t with = (o->shading ? OOZE_WITH_SHADING : 0u) |
+                  (shows_heat(s) ? OOZE_WITH_TEMPERATURE : 0u) |
+                  (o->stress ? OOZE_WITH_STRESS : 0u) | (o->strainrate ? OOZE_WITH_STRAINRATE : 0u);
   ooze_surface_desc desc;
-  ooze_surface_points in;
-  float *stress = NULL, *six = NULL, *rate = NULL;
-  ooze_points_attribute_default(&p);
-  ooze_points_attribute_default(&v);
-  ooze_points_attribute_default(&t);
   ooze_surface_desc_default(&desc);
-  ooze_surface_points_default(&in);
   desc.method = o->method;
   desc.separation = s->base->separation;
   desc.threshold = o->threshold;
   desc.voxel = o->voxel;
   desc.smoothing = o->smoothing;
+  if (!o->surface) desc.attributes = OOZE_FILL_NONE; /* a mesh needs no grids */
   if (s->options.machine) desc.threads = s->options.machine->threads;
-  in.count = count;
-  in.scalars = scalars;
-  if (ooze_points_find(points, "P", &p) == OOZE_OK) in.positions = p.data;
-  if (ooze_points_find(points, "v", &v) == OOZE_OK) in.velocities = v.data;
-  ooze_result result = OOZE_OK;
-  if (o->stress && count) {
-    stress = malloc((size_t)count * sizeof *stress);
-    six = malloc((size_t)count * 6 * sizeof *six);
-    result = stress && six ? ooze_capture_read(j->capture, OOZE_STRESS, 0, count, 0, six)
-                           : OOZE_ERROR_MEMORY;
-    if (result >= 0) ooze_tensor_norms(six, count, stress);
-    ooze_surface_scalar made = {"stress", stress, 0};
-    scalars[in.scalar_count++] = made;
-    if (result < 0) oz_fail(&j->why, result, "%s: no stress for the surface", s->base->file);
+  for (uint32_t i = 0; i < materials && i < 15; i++) names[i + 1] = s->base->looks[i].name;
+  ooze_points_attribute stress;
+  ooze_points_attribute_default(&stress);
+  const int made = o->stress && ooze_points_find(points, "stress", &stress) != OOZE_OK;
+  if (made) {
+    void *six = NULL;
+    OZ_TRY_OK(
+        ooze_points_add(points, "stress", OOZE_FLOAT32, 6, OOZE_MEANING_NUMBER, &six, &j->why));
+    ooze_result result = ooze_capture_read(j->capture, OOZE_STRESS, 0, count, 0, six);
+    if (result < 0) return oz_fail(&j->why, result, "%s: no stress for the surface", s->base->file);
   }
-  if (o->strainrate && count && in.velocities && result >= 0) {
-    rate = malloc((size_t)count * sizeof *rate);
-    if (rate)
-      result = ooze_strain_rate(&desc, &in, rate, &j->why);
-    else
-      result =
-          oz_fail(&j->why, OOZE_ERROR_MEMORY, "%s: no memory for the strain rate", s->base->file);
-    ooze_surface_scalar made = {"strainrate", rate, 0};
-    scalars[in.scalar_count++] = made;
-  }
-  if (o->temperature && ooze_points_find(points, "temperature", &t) == OOZE_OK &&
-      t.type == OOZE_FLOAT32) {
-    ooze_surface_scalar made = {"temperature", t.data, 0};
-    scalars[in.scalar_count++] = made;
-  }
-  if (result >= 0) result = ooze_surface_build(&desc, &in, out, &j->why);
-  free(stress);
-  free(six);
-  free(rate);
+  ooze_result result = ooze_surface_of_points(&desc, points, with, names,
+                                              materials < 16 ? materials + 1 : 0, out, &j->why);
+  if (made) ooze_points_remove(points, "stress");
   return result;
 }
 
-static ooze_result write_surfaces(oz_job *j, const ooze_points *points, ooze_surface **surface) {
+static ooze_result write_surfaces(oz_job *j, ooze_points *points, ooze_surface **surface) {
   const oz_output *o = &j->session->base->output;
+  const double time = ooze_capture_time(j->capture);
   char path[3600];
   if ((!o->surface && !o->mesh) || !ooze_capture_count(j->capture)) return OOZE_OK;
   OZ_TRY_OK(build_surface(j, points, surface));
   if (o->surface) {
+    ooze_vdb_options options;
+    ooze_vdb_options_default(&options);
+    options.has_time = 1;
+    options.frame = j->frame;
+    options.time = time;
     OZ_TRY_OK(path_of(j, "surface", ".vdb", path, sizeof path));
-    OZ_TRY_OK(ooze_surface_write_vdb(*surface, path, NULL, &j->why));
+    OZ_TRY_OK(ooze_surface_write_vdb(*surface, path, &options, &j->why));
     OZ_TRY_OK(wrote(j, path));
   }
   if (o->mesh) {
@@ -201,7 +195,9 @@ static ooze_result write_surfaces(oz_job *j, const ooze_points *points, ooze_sur
     ooze_mesh_default(&mesh);
     OZ_TRY_OK(path_of(j, "mesh", mesh_endings[o->mesh], path, sizeof path));
     OZ_TRY_OK(ooze_surface_mesh(*surface, 0.0, &mesh, &j->why));
-    ooze_result result = ooze_mesh_write(path, &mesh, NULL, &j->why);
+    ooze_result result = ooze_mesh_detail_set(&mesh, "frame", j->frame, &j->why);
+    if (result >= 0) result = ooze_mesh_detail_set(&mesh, "time", time, &j->why);
+    if (result >= 0) result = ooze_mesh_write(path, &mesh, NULL, &j->why);
     ooze_mesh_release(&mesh);
     OZ_TRY_OK(result);
     OZ_TRY_OK(wrote(j, path));
@@ -262,6 +258,7 @@ ooze_result oz_job_write_files(oz_job *j) {
       ooze_points_from_capture(j->capture, oz_session_attributes(s), threads, &points, &j->why));
   ooze_result result = ooze_points_detail_set(points, "frame", j->frame, &j->why);
   if (result >= 0) result = add_channels(j, points);
+  if (result >= 0) result = ooze_scene_colour_points(s->base, points, &j->why);
   if (result >= 0 && point_endings[o->points]) {
     ooze_write_options options;
     ooze_write_options_default(&options);

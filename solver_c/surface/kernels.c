@@ -15,6 +15,11 @@
 /* separations: 65 neighbours in the bulk, enough for a steady covariance */
 #define NEIGHBOURHOOD 2.5f
 #define CROWD 2.0f /* separations: radius in which neighbours are counted */
+/* Films and threads (thin_scale): what has fewer neighbours than a flat layer at rest; how far away
+ * the next particle of a drawn one is looked for, and the widest kernel, in separations. */
+#define THIN_CROWD 3.4f
+#define THIN_REACH 3.4f
+#define THIN_WIDEST 3.0f
 /* separations: no centre moves further, so that a strand's end stays where it is */
 #define MAX_SHIFT 0.3f
 
@@ -186,14 +191,31 @@ static void eigen3(const double m[6], double value[3], double v[3][3]) {
 
 /* Widths along the axes of the neighbourhood's covariance, and the ellipsoid as a quadratic form.
  */
+static void set_form(oz_kernel *k, const float *x, double axis[3][3], const float width[3]) {
+  static const int rows[6] = {0, 1, 2, 0, 0, 1}, cols[6] = {0, 1, 2, 1, 2, 2};
+  int a, b;
+  memcpy(k->x, x, sizeof k->x);
+  k->weight = 1.0f;
+  for (a = 0; a < 6; ++a) {
+    double sum = 0.0;
+    for (b = 0; b < 3; ++b)
+      sum += axis[rows[a]][b] * axis[cols[a]][b] / ((double)width[b] * width[b]);
+    k->a[a] = (float)sum;
+  }
+  for (a = 0; a < 3; ++a) {
+    double sum = 0.0;
+    for (b = 0; b < 3; ++b) sum += axis[a][b] * axis[a][b] * width[b] * width[b];
+    k->extent[a] = (float)sqrt(sum) * 1.0001f; /* never cut a row that still has weight */
+  }
+}
+
 static void set_ellipsoid(const kernel_job *job, oz_kernel *k, const float *x, const double cov[6],
                           float crowd) {
-  static const int rows[6] = {0, 1, 2, 0, 0, 1}, cols[6] = {0, 1, 2, 1, 2, 2};
   float d = job->d->separation, thin = thin_width(crowd), width[3], t[3], least = 1.0f;
   /* variance along an axis of a full ball */
   double bulk = 0.15 * NEIGHBOURHOOD * NEIGHBOURHOOD * d * d;
   double value[3], axis[3][3];
-  int a, b;
+  int a;
   eigen3(cov, value, axis);
   /* and more so when it is wide */
   if (crowd > 3.2f) thin += 0.11f * fminf((crowd - 3.2f) / 0.8f, 1.0f);
@@ -208,19 +230,108 @@ static void set_ellipsoid(const kernel_job *job, oz_kernel *k, const float *x, c
   /* Deep inside nothing is seen: narrower kernels there cost a third and still leave no gap. */
   for (a = 0; a < 3; ++a)
     width[a] = d * thin * (1.0f + (job->d->max_stretch - 1.0f) * (t[a] - 0.6f * least));
-  memcpy(k->x, x, sizeof k->x);
-  k->weight = 1.0f;
-  for (a = 0; a < 6; ++a) {
-    double sum = 0.0;
-    for (b = 0; b < 3; ++b)
-      sum += axis[rows[a]][b] * axis[cols[a]][b] / ((double)width[b] * width[b]);
-    k->a[a] = (float)sum;
+  set_form(k, x, axis, width);
+}
+
+static float ramp(double at, double from, double to) {
+  float t = (float)((at - from) / (to - from));
+  t = t < 0.0f ? 0.0f : t > 1.0f ? 1.0f : t;
+  return t * t * (3.0f - 2.0f * t);
+}
+
+/* The spacing of a film or thread, in metres: to the nearest particle on each side of it, along its
+ * one axis or in the four quadrants of its plane. Sides without any are its edge and do not count.
+ */
+static int spacing_of(const near_list *l, const float *x, float d, double axis[3][3],
+                      const int order[3], float planar, float *widest, float *mean) {
+  float nearest[4], sum = 0.0f;
+  int sides = 0;
+  for (int q = 0; q < 4; ++q) nearest[q] = THIN_REACH * d;
+  for (uint32_t j = 0; j < l->count; ++j) {
+    float o[3], along = 0.0f, beside = 0.0f, r = 0.0f;
+    for (int a = 0; a < 3; ++a) {
+      o[a] = l->row[a][j] - x[a];
+      r += o[a] * o[a];
+      along += o[a] * (float)axis[a][order[0]];
+      beside += o[a] * (float)axis[a][order[1]];
+    }
+    if (r < 1e-6f * d * d || r >= THIN_REACH * THIN_REACH * d * d) continue;
+    r = sqrtf(r);
+    const int quadrant = planar > 0.5f ? (along > 0.0f) + 2 * (beside > 0.0f) : along > 0.0f;
+    if (r < nearest[quadrant]) nearest[quadrant] = r;
   }
-  for (a = 0; a < 3; ++a) {
-    double sum = 0.0;
-    for (b = 0; b < 3; ++b) sum += axis[a][b] * axis[a][b] * width[b] * width[b];
-    k->extent[a] = (float)sqrt(sum) * 1.0001f; /* never cut a row that still has weight */
+  *widest = 0.0f;
+  for (int q = 0; q < (planar > 0.5f ? 4 : 2); ++q) {
+    if (nearest[q] >= THIN_REACH * d) continue;
+    *widest = fmaxf(*widest, nearest[q]);
+    sum += nearest[q];
+    ++sides;
   }
+  *mean = sides ? sum / (float)sides : 0.0f;
+  return sides;
+}
+
+/* A film or thread of one particle that is drawn out: its kernels reach the next particle, so that
+ * neither net nor beads show, and are the thinner for it, as its volume says; but never thinner
+ * than a voxel can hold. Everything else keeps the kernel it has. */
+static void thin_scale(const kernel_job *job, const near_list *l, oz_kernel *k, const float *x,
+                       float crowd) {
+  const float d = job->d->separation, inv = 1.0f / (THIN_REACH * THIN_REACH * d * d);
+  double cov[6] = {0}, mean[3] = {0}, w = 0.0, value[3], axis[3][3];
+  int order[3] = {0, 1, 2};
+  for (uint32_t j = 0; j < l->count; ++j) {
+    const double o[3] = {(double)l->row[0][j] - x[0], (double)l->row[1][j] - x[1],
+                         (double)l->row[2][j] - x[2]};
+    const double q = (o[0] * o[0] + o[1] * o[1] + o[2] * o[2]) * inv,
+                 g = q < 1.0 ? 1.0 - 0.5 * q * (1.0 + q) : 0.0;
+    w += g;
+    for (int a = 0; a < 3; ++a) mean[a] += g * o[a];
+    cov[0] += g * o[0] * o[0], cov[1] += g * o[1] * o[1], cov[2] += g * o[2] * o[2];
+    cov[3] += g * o[0] * o[1], cov[4] += g * o[0] * o[2], cov[5] += g * o[1] * o[2];
+  }
+  static const int rows[6] = {0, 1, 2, 0, 0, 1}, cols[6] = {0, 1, 2, 1, 2, 2};
+  for (int a = 0; a < 6; ++a) cov[a] = cov[a] / w - mean[rows[a]] * mean[cols[a]] / (w * w);
+  eigen3(cov, value, axis);
+  for (int a = 0; a < 2; ++a) /* widest first */
+    for (int b = a + 1; b < 3; ++b)
+      if (value[order[b]] > value[order[a]]) {
+        const int swap = order[a];
+        order[a] = order[b];
+        order[b] = swap;
+      }
+  const double most = value[order[0]];
+  if (!(most > 0.04 * d * d)) return; /* a drop by itself */
+  const float planar = ramp(value[order[1]] / most, 0.1, 0.4),
+              thin = 1.0f - ramp(value[order[2]] / most, 0.1, 0.25);
+  float widest, apart, width[3];
+  if (thin <= 0.0f || !spacing_of(l, x, d, axis, order, planar, &widest, &apart)) return;
+  const float drawn = fmaxf(apart / d * (planar > 0.5f ? 0.85f : 1.0f), 1.0f);
+  const float volume = planar > 0.5f ? 1.0f / (drawn * drawn) : 1.0f / sqrtf(drawn);
+  const float least = fminf(1.2f * job->d->voxel / d, 1.0f);
+  const float across = 1.0f + thin * (fmaxf(volume, least) - 1.0f);
+  const float reach = fminf(1.25f * widest, THIN_WIDEST * d), base = d * thin_width(crowd);
+  for (int a = 0; a < 3; ++a) {
+    const int wide = a == order[0] || (a == order[1] && planar > 0.5f);
+    const float now = base * (1.0f + (job->d->max_stretch - 1.0f) * thin);
+    width[a] = wide ? fmaxf(now, reach) : base * across;
+  }
+  set_form(k, x, axis, width);
+}
+
+/* The particles of a cell that may be of a film or thread, with all around them. */
+static void thin_cell(kernel_job *job, near_list *l, uint32_t cell) {
+  const oz_cells *c = job->c;
+  int some = 0;
+  for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i)
+    some |= job->volume[i] < THIN_CROWD;
+  if (!some) return;
+  if (!near_fill(l, c, cell, THIN_REACH * job->d->separation, c->x, 3)) {
+    job->failed = 1;
+    return;
+  }
+  for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i)
+    if (job->volume[i] < THIN_CROWD)
+      thin_scale(job, l, &job->k[i], c->x + 3 * (size_t)i, job->volume[i]);
 }
 
 /* Yu & Turk weigh by 1 - q^3; 1 - (q^2 + q^4) / 2 is within 0.04 of it and needs no root. */
@@ -271,7 +382,9 @@ static void covariance_body(void *arg, uint32_t begin, uint32_t end) {
       cov[5] -= m[1] * m[2];
       memcpy(job->shift + 3 * (size_t)i, m, sizeof m);
       set_ellipsoid(job, &job->k[i], x, cov, oz_f4_sum(s[10]));
+      job->volume[i] = oz_f4_sum(s[10]); /* the crowd, until weights are made */
     }
+    thin_cell(job, &l, cell);
   }
   near_free(&l);
 }

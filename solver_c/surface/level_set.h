@@ -92,6 +92,7 @@ typedef struct oz_kernel {
 typedef struct oz_kernel_desc {
   int anisotropic;
   float separation; /* m: effective, at least as large as the voxel resolves */
+  float voxel;      /* m */
   float position_smoothing, max_stretch;
 } oz_kernel_desc;
 /* kernels: one a particle of c, in its order. Returns the largest extent, plus how far a particle
@@ -143,6 +144,24 @@ ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_loop *loop, f
 /* ---- The surface ---- */
 
 #define OZ_SURFACE_SCALARS 8
+#define OZ_SURFACE_MATERIALS 16
+/* velocity, scalars, channels, material, weights */
+#define OZ_SURFACE_CHANNELS (1 + 2 * OZ_SURFACE_SCALARS + 1 + OZ_SURFACE_MATERIALS)
+#define OZ_ROW_WIDE (3 + OZ_SURFACE_SCALARS) /* floats of a particle: velocity and scalars */
+#define OZ_ROW_NEAR (3 * OZ_SURFACE_SCALARS) /* and channels */
+#define OZ_OUT_FLOATS (OZ_ROW_WIDE + OZ_ROW_NEAR + 1 + OZ_SURFACE_MATERIALS)
+/* separations squared: bound of a near particle's weight, so that it does not stand out as a dot */
+#define OZ_SHEPARD 0.1f
+
+/* kinds beside OOZE_CHANNEL_* */
+enum { OZ_CARRIED_WIDE = 8, OZ_CARRIED_MATERIAL = 9, OZ_CARRIED_WEIGHT = 10 };
+typedef struct oz_carried {
+  char name[32];
+  uint32_t components, kind;
+  uint32_t at; /* in a particle's row; of a weight: the material */
+  float *grid; /* components * 512 a brick; zero where not kept */
+} oz_carried;
+
 struct ooze_surface {
   float voxel, band;     /* m */
   uint32_t brick_count;  /* the first of keys: those with values */
@@ -153,15 +172,39 @@ struct ooze_surface {
   uint32_t attribute_bricks; /* brick_count, or all of keys; 0: no attributes */
   /* 8 words a brick: samples that have attributes; bit z + 8 y of word x */
   uint64_t *kept;
-  float *velocity; /* 3 * 512 a brick, or NULL; zero where not kept */
-  uint32_t scalar_count;
-  char names[OZ_SURFACE_SCALARS][32];
-  float *scalars[OZ_SURFACE_SCALARS]; /* 512 a brick */
-  uint32_t fill;                      /* OOZE_FILL_* */
+  uint32_t channel_count;
+  oz_carried channels[OZ_SURFACE_CHANNELS];
+  const oz_carried *velocity; /* one of them, or NULL */
+  /* The particles, in the order of their cells. */
+  oz_cells matter;
+  float separation;    /* m, as built */
+  uint32_t row_floats; /* of a particle in rows */
+  uint32_t out_floats; /* of all channels at a point */
+  float *rows;
+  uint8_t *materials; /* or NULL */
+  uint32_t material_count;
+  volatile int failed; /* set by a task that found no memory */
+  uint32_t fill;       /* OOZE_FILL_* */
   ooze_surface_info info;
 };
-ooze_result oz_attributes_fill(ooze_surface *s, const oz_cells *c, const ooze_surface_points *p,
-                               float separation, const oz_loop *loop, ooze_message *why);
+/* channels.c: takes the values of the particles of s->matter over. */
+ooze_result oz_channels_take(ooze_surface *s, const ooze_surface_points *p, ooze_message *why);
+/* All channels at a point, out_floats in their order. */
+void oz_channels_at(const ooze_surface *s, const float p[3], float *out);
+/* From sums of particle weights to the share of each material, which changes fast across a seam. */
+void oz_material_weights(const float *w, uint32_t count, float *out);
+uint32_t oz_heaviest(const float *w, uint32_t count);
+/* attributes.c: grids of all channels on the bricks. */
+ooze_result oz_attributes_fill(ooze_surface *s, const oz_loop *loop, ooze_message *why);
+/* channels.c: velocity and channels of a mesh by its positions. */
+ooze_result oz_channels_to_mesh(const ooze_surface *s, ooze_mesh *mesh, const oz_loop *loop,
+                                ooze_message *why);
+/* spline.c: coefficients of a smooth distance, as many as values (NULL: no memory); its value (m)
+ * and gradient at p; and the points of a mesh moved onto its zero, with the normals there. */
+float *oz_spline_make(const ooze_surface *s, const oz_loop *loop);
+float oz_spline_at(const ooze_surface *s, const float *spline, const float p[3], float gradient[3]);
+ooze_result oz_spline_settle_mesh(const ooze_surface *s, ooze_mesh *mesh, const oz_loop *loop,
+                                  ooze_message *why);
 /* Trilinear distance (m) at p. */
 float oz_surface_distance(const ooze_surface *s, const float p[3]);
 

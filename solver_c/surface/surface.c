@@ -12,8 +12,10 @@ void ooze_surface_destroy(ooze_surface *s) {
   oz_release(s->values);
   oz_map_free(&s->map);
   oz_release(s->kept);
-  oz_release(s->velocity);
-  for (n = 0; n < OZ_SURFACE_SCALARS; ++n) oz_release(s->scalars[n]);
+  for (n = 0; n < s->channel_count; ++n) oz_release(s->channels[n].grid);
+  oz_cells_free(&s->matter);
+  oz_release(s->rows);
+  oz_release(s->materials);
   oz_release(s);
 }
 
@@ -52,6 +54,24 @@ static ooze_result check(const ooze_surface_desc *d, const ooze_surface_points *
   if (p->scalar_count > OZ_SURFACE_SCALARS)
     return oz_fail(why, OOZE_ERROR_LIMIT, "%u scalars; the limit is %d", p->scalar_count,
                    OZ_SURFACE_SCALARS);
+  if (p->channel_count > OZ_SURFACE_SCALARS)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%u channels; the limit is %d", p->channel_count,
+                   OZ_SURFACE_SCALARS);
+  if (p->materials && (p->material_count < 1 || p->material_count > OZ_SURFACE_MATERIALS))
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%u materials; expected 1 to %d", p->material_count,
+                   OZ_SURFACE_MATERIALS);
+  for (n = 0; n < p->channel_count; ++n) {
+    const ooze_surface_channel *c = p->channels ? &p->channels[n] : NULL;
+    if (!c || !c->name || !c->values || !c->name[0] || strlen(c->name) > 31)
+      return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                     "channel %u needs values and a name of 1 to 31 characters", n);
+    if ((c->components != 1 && c->components != 3) || c->kind > OOZE_CHANNEL_PLACE ||
+        (c->kind == OOZE_CHANNEL_PLACE && c->components != 3))
+      return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                     "channel %s has %u components and kind %u; expected 1 or 3 and "
+                     "OOZE_CHANNEL_*, of which PLACE has 3",
+                     c->name, c->components, c->kind);
+  }
   for (n = 0; n < p->scalar_count; ++n)
     if (!p->scalars || !p->scalars[n].name || !p->scalars[n].values || !p->scalars[n].name[0] ||
         strlen(p->scalars[n].name) > 31)
@@ -66,28 +86,33 @@ typedef struct merged_points {
   ooze_surface_points p;
   float *block;
   ooze_surface_scalar scalars[OZ_SURFACE_SCALARS];
+  ooze_surface_channel channels[OZ_SURFACE_SCALARS];
+  uint32_t *materials; /* of the first particle of each cell */
   uint32_t skipped;
 } merged_points;
 
 static ooze_result merge(const ooze_surface_points *p, float cell, merged_points *out,
                          ooze_message *why) {
   oz_cells c;
+  enum { MOST = 3 + OZ_ROW_WIDE + OZ_ROW_NEAR };
   uint32_t v = p->velocities ? 3 : 0, channels = 3 + v + p->scalar_count, i, j, n;
+  const uint32_t first_channel = channels;
   size_t pstride = p->position_stride ? p->position_stride : 3 * sizeof(float);
   size_t vstride = p->velocity_stride ? p->velocity_stride : 3 * sizeof(float);
   ooze_result r = oz_cells_build(&c, cell, p->count, p->positions, pstride, why);
   if (r) return r;
+  for (n = 0; n < p->channel_count; ++n) channels += p->channels[n].components;
   out->block = (float *)oz_allocate(c.cell_count, channels * sizeof(float));
-  if (!out->block) {
+  if (p->materials) out->materials = (uint32_t *)oz_allocate(c.cell_count, sizeof(uint32_t));
+  if (!out->block || (p->materials && !out->materials)) {
     oz_cells_free(&c);
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory to merge %u particles", p->count);
   }
   for (i = 0; i < c.cell_count; ++i) {
-    double sum[3 + 3 + OZ_SURFACE_SCALARS] = {0},
-                       share = 1.0 / (double)(c.first[i + 1] - c.first[i]);
+    double sum[MOST] = {0}, share = 1.0 / (double)(c.first[i + 1] - c.first[i]);
     for (j = c.first[i]; j < c.first[i + 1]; ++j) {
-      float value[3 + 3 + OZ_SURFACE_SCALARS];
-      uint32_t from = c.order[j];
+      float value[MOST];
+      uint32_t from = c.order[j], at = first_channel;
       memcpy(value, c.x + 3 * (size_t)j, 3 * sizeof(float));
       if (v) memcpy(value + 3, (const char *)p->velocities + from * vstride, 3 * sizeof(float));
       for (n = 0; n < p->scalar_count; ++n)
@@ -95,9 +120,19 @@ static ooze_result merge(const ooze_surface_points *p, float cell, merged_points
                (const char *)p->scalars[n].values +
                    from * (p->scalars[n].stride ? p->scalars[n].stride : sizeof(float)),
                sizeof(float));
+      for (n = 0; n < p->channel_count; at += p->channels[n++].components) {
+        size_t bytes = p->channels[n].components * sizeof(float),
+               stride = p->channels[n].stride ? p->channels[n].stride : bytes;
+        memcpy(value + at, (const char *)p->channels[n].values + from * stride, bytes);
+      }
       for (n = 0; n < channels; ++n) sum[n] += isfinite(value[n]) ? value[n] : 0.0f;
     }
     for (n = 0; n < channels; ++n) out->block[channels * (size_t)i + n] = (float)(sum[n] * share);
+    if (p->materials)
+      memcpy(&out->materials[i],
+             (const char *)p->materials +
+                 c.order[c.first[i]] * (p->material_stride ? p->material_stride : 4),
+             4);
   }
   out->p = *p;
   out->p.count = c.cell_count;
@@ -110,6 +145,16 @@ static ooze_result merge(const ooze_surface_points *p, float cell, merged_points
     out->scalars[n].stride = channels * sizeof(float);
   }
   out->p.scalars = out->scalars;
+  for (i = first_channel, n = 0; n < p->channel_count; i += p->channels[n++].components) {
+    out->channels[n] = p->channels[n];
+    out->channels[n].values = out->block + i;
+    out->channels[n].stride = channels * sizeof(float);
+  }
+  out->p.channels = out->channels;
+  if (p->materials) {
+    out->p.materials = out->materials;
+    out->p.material_stride = 0;
+  }
   out->skipped = c.skipped;
   oz_cells_free(&c);
   return OOZE_OK;
@@ -198,6 +243,7 @@ static ooze_result by_kernels(oz_bricks *b, const oz_cells *c, float voxel, floa
   if (!kernels) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u kernels", c->count);
   kd.anisotropic = d->method == OOZE_SURFACE_ANISOTROPIC;
   kd.separation = separation;
+  kd.voxel = voxel;
   kd.position_smoothing = d->position_smoothing;
   kd.max_stretch = d->max_stretch;
   r = oz_kernels_make(&kd, c, loop, kernels, &reach, why);
@@ -291,17 +337,22 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   oz_release(sharp);
   sharp = NULL;
   oz_bricks_free(&b);
-  if ((r = oz_attributes_fill(s, &c, p, separation, &loop, why))) goto done;
+  s->separation = separation;
+  s->info.skipped = merged.skipped + c.skipped;
+  if (p->velocities || p->scalar_count || p->channel_count || p->materials) {
+    s->matter = c; /* the surface keeps its particles, for values on it */
+    memset(&c, 0, sizeof c);
+    if ((r = oz_channels_take(s, p, why)) || (r = oz_attributes_fill(s, &loop, why))) goto done;
+  }
   s->info.size = (uint32_t)sizeof s->info;
   s->info.bricks = s->brick_count;
   s->info.inside_bricks = s->inside_count;
-  s->info.skipped = merged.skipped + c.skipped;
   s->info.voxel = voxel;
   s->info.half_width = s->band;
   s->info.radius = radius;
-  s->info.bytes =
-      sizeof *s + (uint64_t)s->brick_count * 2048 + (uint64_t)(s->map.mask + 1) * 12 +
-      (uint64_t)s->attribute_bricks * (64 + 2048 * ((s->velocity ? 3 : 0) + s->scalar_count));
+  s->info.bytes = sizeof *s + (uint64_t)s->brick_count * 2048 + (uint64_t)(s->map.mask + 1) * 12 +
+                  (uint64_t)s->attribute_bricks * (64 + 2048 * s->out_floats) +
+                  (uint64_t)s->matter.count * (16 + 4 * s->row_floats);
   s->info.seconds = oz_seconds() - start;
   *out = s;
   s = NULL;
@@ -309,6 +360,7 @@ done:
   oz_loop_close(&loop);
   ooze_surface_destroy(s);
   oz_release(merged.block);
+  oz_release(merged.materials);
   oz_release(sharp);
   oz_cells_free(&c);
   oz_bricks_free(&b);
@@ -370,9 +422,10 @@ uint64_t ooze_surface_hash(const ooze_surface *s) {
   if (!s) return 0;
   h = hash_words(h, s->keys, ((size_t)s->brick_count + s->inside_count) * 8);
   h = hash_words(h, s->values, (size_t)s->brick_count * 2048);
-  if (s->velocity) h = hash_words(h, s->velocity, (size_t)s->attribute_bricks * 3 * 2048);
-  for (n = 0; n < s->scalar_count; ++n)
-    if (s->scalars[n]) h = hash_words(h, s->scalars[n], (size_t)s->attribute_bricks * 2048);
+  for (n = 0; n < s->channel_count; ++n)
+    if (s->channels[n].grid)
+      h = hash_words(h, s->channels[n].grid,
+                     (size_t)s->attribute_bricks * s->channels[n].components * 2048);
   return h;
 }
 

@@ -76,57 +76,37 @@ typename GridType::Ptr attribute_of(const ooze_surface *s, Value value) {
   return grid;
 }
 
-// The grids of a surface in order: the distance, the velocity, the scalars. Empty past the last.
+// The grids of a surface in order: the distance, the velocity, the other channels. Empty past the
+// last.
 openvdb::GridBase::Ptr grid_of(const ooze_surface *s, uint32_t index,
                                const ooze_vdb_options *options) {
-  bool velocity = s->velocity && s->attribute_bricks;
-  uint32_t scalars = s->attribute_bricks ? s->scalar_count : 0;
+  openvdb::GridBase::Ptr grid;
   if (index == 0) {
-    auto surface = level_set_of(s);
-    surface->setName(options->surface_name);
-    return surface;
+    grid = level_set_of(s);
+    grid->setName(options->surface_name);
+  } else {
+    if (index > s->channel_count || !s->attribute_bricks) return nullptr;
+    const oz_carried &channel = s->channels[index - 1];
+    const float *values = channel.grid;
+    if (channel.components == 3) {
+      auto vectors = attribute_of<openvdb::Vec3SGrid>(s, [values](size_t n) {
+        return openvdb::Vec3f(values[3 * n], values[3 * n + 1], values[3 * n + 2]);
+      });
+      // A velocity turns and scales with the object, and does not move with it.
+      if (&channel == s->velocity) vectors->setVectorType(openvdb::VEC_CONTRAVARIANT_RELATIVE);
+      grid = vectors;
+    } else if (channel.kind == OZ_CARRIED_MATERIAL) {
+      grid = attribute_of<openvdb::Int32Grid>(s, [values](size_t n) { return int32_t(values[n]); });
+    } else {
+      grid = attribute_of<openvdb::FloatGrid>(s, [values](size_t n) { return values[n]; });
+    }
+    grid->setName(&channel == s->velocity ? options->velocity_name : channel.name);
   }
-  if (velocity && index == 1) {
-    auto v = attribute_of<openvdb::Vec3SGrid>(s, [s](size_t n) {
-      return openvdb::Vec3f(s->velocity[3 * n], s->velocity[3 * n + 1], s->velocity[3 * n + 2]);
-    });
-    v->setName(options->velocity_name);
-    v->setVectorType(openvdb::VEC_CONTRAVARIANT_RELATIVE); // turns and scales with the object, does
-                                                           // not move with it
-    return v;
+  if (options->has_time) {
+    grid->insertMeta("frame", openvdb::Int32Metadata(options->frame));
+    grid->insertMeta("time", openvdb::DoubleMetadata(options->time));
   }
-  uint32_t k = index - 1 - (velocity ? 1 : 0);
-  if (k >= scalars) return nullptr;
-  const float *values = s->scalars[k];
-  auto g = attribute_of<openvdb::FloatGrid>(s, [values](size_t n) { return values[n]; });
-  g->setName(s->names[k]);
-  return g;
-}
-
-// The velocity around a point, from the samples that have one.
-openvdb::Vec3f velocity_at(const ooze_surface *s, const openvdb::Vec3s &p) {
-  openvdb::Vec3f sum(0.0f);
-  float total = 0.0f, t[3];
-  int i[3];
-  for (int a = 0; a < 3; ++a) {
-    float x = p[a] / s->voxel;
-    i[a] = int(std::floor(x));
-    t[a] = x - float(i[a]);
-  }
-  for (int n = 0; n < 8; ++n) {
-    int x = i[0] + (n >> 2), y = i[1] + (n >> 1 & 1), z = i[2] + (n & 1),
-        at = 64 * (x & 7) + 8 * (y & 7) + (z & 7);
-    uint32_t brick = oz_map_get(&s->map, oz_key(x >> 3, y >> 3, z >> 3));
-    if (brick >= s->attribute_bricks ||
-        !(s->kept[8 * size_t(brick) + size_t(at >> 6)] >> (at & 63) & 1))
-      continue;
-    float w =
-        (n >> 2 ? t[0] : 1 - t[0]) * (n >> 1 & 1 ? t[1] : 1 - t[1]) * (n & 1 ? t[2] : 1 - t[2]);
-    const float *v = s->velocity + 3 * (512 * size_t(brick) + size_t(at));
-    sum += w * openvdb::Vec3f(v[0], v[1], v[2]);
-    total += w;
-  }
-  return total > 0.0f ? sum / total : sum;
+  return grid;
 }
 
 // Leaves to bricks. `shift` is taken off every value; values that are not finite, or steeper than
@@ -266,23 +246,16 @@ ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mes
     if (ooze_result r = ooze_mesh_allocate(out, uint32_t(points.size()),
                                            triangles.size() + 2 * quads.size(), with, why))
       return r;
-    for (size_t i = 0; i < points.size(); ++i) {
-      float h = 0.5f * s->voxel, g[3], length = 0.0f;
-      for (int a = 0; a < 3; ++a) {
-        float p[3] = {points[i][0], points[i][1], points[i][2]}, q[3] = {p[0], p[1], p[2]};
-        p[a] -= h;
-        q[a] += h;
-        g[a] = oz_surface_distance(s, q) - oz_surface_distance(s, p);
-        length += g[a] * g[a];
-        out->positions[3 * i + size_t(a)] = points[i][a];
-      }
-      length = std::sqrt(length);
-      for (int a = 0; a < 3; ++a)
-        out->normals[3 * i + size_t(a)] = length > 0.0f ? g[a] / length : (a == 1);
-      if (s->velocity) {
-        openvdb::Vec3f v = velocity_at(s, points[i]);
-        for (int a = 0; a < 3; ++a) out->velocities[3 * i + size_t(a)] = v[a];
-      }
+    for (size_t i = 0; i < points.size(); ++i)
+      for (int a = 0; a < 3; ++a) out->positions[3 * i + size_t(a)] = points[i][a];
+    oz_loop loop;
+    oz_loop_open(&loop, nullptr, 0);
+    ooze_result filled = oz_spline_settle_mesh(s, out, &loop, why);
+    if (!filled) filled = oz_channels_to_mesh(s, out, &loop, why);
+    oz_loop_close(&loop);
+    if (filled) {
+      ooze_mesh_release(out);
+      return filled;
     }
     size_t n = 0;
     auto add = [&](uint32_t a, uint32_t b, uint32_t c) {
@@ -551,6 +524,10 @@ ooze_result oz_vdb_list(const char *path, ooze_vdb_grid *out, uint32_t capacity,
         std::snprintf(g.kind, sizeof g.kind, "%s",
                       openvdb::GridBase::gridClassToString(grid->getGridClass()).c_str());
       g.voxel = grid->voxelSize()[0];
+      auto frame = grid->getMetadata<openvdb::Int32Metadata>("frame");
+      auto time = grid->getMetadata<openvdb::DoubleMetadata>("time");
+      g.has_time = frame && time;
+      if (g.has_time) g.frame = frame->value(), g.time = time->value();
       g.active = grid->activeVoxelCount();
       openvdb::CoordBBox box = grid->evalActiveVoxelBoundingBox();
       if (g.active) {

@@ -156,6 +156,9 @@ typedef struct grid {
   uint32_t count, leaves;
   int32_t low[3], high[3]; /* of active voxels */
   uint64_t active;
+  uint32_t integers; /* the words of `values` are integers */
+  uint32_t velocity; /* turns and scales with the object, and does not move with it */
+  const ooze_vdb_options *options;
 } grid;
 
 enum { ROOT_BITS = 12, ROOT_SHIFT = 27 }; /* 15 bits of the upper node, 12 of the lower */
@@ -328,12 +331,16 @@ static void put_transform(bytes *b, double voxel) {
 }
 
 static void put_grid(bytes *b, const grid *g, const char *name) {
-  const uint32_t distance = !g->masks, vector = g->leaf.components == 3;
+  const uint32_t distance = !g->masks, vector = g->leaf.components == 3,
+                 timed = g->options->has_time != 0;
   const uint8_t half = (uint8_t)g->leaf.half;
   const int64_t memory = (int64_t)g->leaves * (LEAF * 4 * g->leaf.components + 64 + 16),
                 active = (int64_t)g->active;
   char type[40];
-  snprintf(type, sizeof type, "Tree_%s_5_4_3%s", vector ? "vec3s" : "float",
+  snprintf(type, sizeof type, "Tree_%s_5_4_3%s",
+           vector        ? "vec3s"
+           : g->integers ? "int32"
+                         : "float",
            half ? "_HalfFloat" : "");
   put_text(b, name);
   put_text(b, type);
@@ -343,16 +350,18 @@ static void put_grid(bytes *b, const grid *g, const char *name) {
   put_zeros(b, sizeof where);
   where[0] = (int64_t)b->used;
   put_u32(b, 2 | 4); /* active values alone, packed as Blosc does */
-  put_u32(b, 7 + (distance || vector));
+  put_u32(b, 7 + (distance || g->velocity) + 2 * timed);
   if (distance) meta_text(b, "class", "level set"); /* by name */
   meta(b, "file_bbox_max", "vec3i", g->high, sizeof g->high);
   meta(b, "file_bbox_min", "vec3i", g->low, sizeof g->low);
   meta_text(b, "file_compression", "blosc + active values");
   meta(b, "file_mem_bytes", "int64", &memory, 8);
   meta(b, "file_voxel_count", "int64", &active, 8);
+  if (timed) meta(b, "frame", "int32", &g->options->frame, 4);
   meta(b, "is_saved_as_half_float", "bool", &half, 1);
   meta_text(b, "name", name);
-  if (vector) meta_text(b, "vector_type", "contravariant relative");
+  if (timed) meta(b, "time", "double", &g->options->time, 8);
+  if (g->velocity) meta_text(b, "vector_type", "contravariant relative");
   put_transform(b, (double)g->surface->voxel);
   put_topology(b, g);
   where[1] = (int64_t)b->used;
@@ -373,10 +382,49 @@ static void tag(bytes *b, size_t at) {
   memcpy(b->at + at, text, 36);
 }
 
+/* Numbers of materials are kept as floats that are whole. */
+static uint32_t *integers_of(const float *values, size_t count) {
+  uint32_t *out = malloc(count * sizeof *out + 4);
+  for (size_t i = 0; out && i < count; i++) out[i] = (uint32_t)values[i];
+  return out;
+}
+
+/* Grid 0 is the distance, the others are the channels. */
+static int put_channel(bytes *b, const ooze_surface *s, uint32_t k,
+                       const ooze_vdb_options *options) {
+  const oz_carried *channel = k ? &s->channels[k - 1] : NULL;
+  uint32_t *integers = NULL;
+  grid g;
+  memset(&g, 0, sizeof g);
+  g.surface = s;
+  g.options = options;
+  g.leaf.components = channel ? channel->components : 1;
+  g.leaf.half = options->half_precision != 0;
+  g.masks = channel ? s->kept : NULL;
+  g.background = channel ? 0.0f : s->band;
+  g.values = channel ? channel->grid : s->values;
+  g.velocity = channel && channel == s->velocity;
+  if (channel && channel->kind == OZ_CARRIED_MATERIAL) {
+    integers = integers_of(channel->grid, LEAF * (size_t)s->attribute_bricks);
+    if (!integers) return 0;
+    g.values =
+        (const float *)(const void *)integers; /* words that are moved, never computed with */
+    g.integers = 1;
+    g.leaf.half = 0;
+  }
+  const char *name = !channel     ? options->surface_name
+                     : g.velocity ? options->velocity_name
+                                  : channel->name;
+  const int found = find_places(&g, channel ? s->attribute_bricks : s->brick_count,
+                                channel ? 0 : s->inside_count);
+  if (found) put_grid(b, &g, name);
+  free(g.places);
+  free(integers);
+  return found;
+}
+
 static int put_file(bytes *b, const ooze_surface *s, const ooze_vdb_options *options) {
-  const uint32_t attributes = s->attribute_bricks != 0,
-                 velocity = attributes && s->velocity != NULL,
-                 scalars = attributes ? s->scalar_count : 0, grids = 1 + velocity + scalars;
+  const uint32_t grids = 1 + (s->attribute_bricks ? s->channel_count : 0);
   static const char no_tag[37] = "00000000-0000-8000-8000-000000000000";
   put_i64(b, 0x56444220);
   put_u32(b, 224);
@@ -385,26 +433,15 @@ static int put_file(bytes *b, const ooze_surface *s, const ooze_vdb_options *opt
   put_byte(b, 1); /* with offsets */
   const size_t at = b->used;
   put(b, no_tag, 36);
-  put_u32(b, 1);
+  put_u32(b, options->has_time ? 3 : 1);
   meta_text(b, "creator", "Ooze");
-  put_u32(b, grids);
-  for (uint32_t k = 0; k < grids && !b->failed; k++) {
-    grid g;
-    memset(&g, 0, sizeof g);
-    g.surface = s;
-    g.leaf.components = velocity && k == 1 ? 3 : 1;
-    g.leaf.half = options->half_precision != 0;
-    g.masks = k ? s->kept : NULL;
-    g.background = k ? 0.0f : s->band;
-    g.values = !k ? s->values : velocity && k == 1 ? s->velocity : s->scalars[k - 1 - velocity];
-    const char *name = !k                   ? options->surface_name
-                       : velocity && k == 1 ? options->velocity_name
-                                            : s->names[k - 1 - velocity];
-    if (!find_places(&g, k ? s->attribute_bricks : s->brick_count, k ? 0 : s->inside_count))
-      return 0;
-    put_grid(b, &g, name);
-    free(g.places);
+  if (options->has_time) {
+    meta(b, "frame", "int32", &options->frame, 4);
+    meta(b, "time", "double", &options->time, 8);
   }
+  put_u32(b, grids);
+  for (uint32_t k = 0; k < grids && !b->failed; k++)
+    if (!put_channel(b, s, k, options)) return 0;
   tag(b, at);
   return !b->failed;
 }

@@ -14,7 +14,7 @@ fail() { echo "FAILED: $*"; failed=1; }
 
 go -o whole --set 'output.frames=[1,8]' "$@" || exit 1
 go -o again --set 'output.frames=[1,8]' "$@" || exit 1
-diff -r whole again || fail 'two runs differ'
+diff -r -x ooze.log whole again || fail 'two runs differ'
 
 # a cut file, a flipped byte and an empty file of frames before the checkpoint: each is written again
 go -o a --set 'output.frames=[1,6]' "$@" || exit 1
@@ -38,7 +38,7 @@ expect 0 'other last digits' go -o a --set 'output.frames=[1,9]' --resume --isa 
 "$ooze" run "$small" -o b --set 'output.frames=[1,3000]' "$@" &
 process=$!
 tries=0
-while [ ! -e b/points/small.0002.ply ] && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
+while [ -z "$(ls b/checkpoints/*.ozc 2>/dev/null)" ] && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tries + 1)); done
 expect 2 "b: another run (process $process on $(hostname)) writes into this folder" go -o b "$@"
 expect 2 'another run' go -o b --resume "$@"
 kill -KILL $process

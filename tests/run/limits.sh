@@ -21,7 +21,7 @@ expect 2 'that the memory allowed holds' "$ooze" run "$small" -o m --set 'fluids
 expect 4 '--max-memory is' "$ooze" run "$small" -o m --max-memory 0.0005
 expect 0 '"resumed":true' "$ooze" run "$small" -o m --set 'output.frames=[1,12]' --resume --json --quiet
 # a disk that is full: the file's name and the reason, nothing half-written, and what to do; stale temporary files go
-(ulimit -f 12; expect 2 'cannot write: File too large' "$ooze" run "$small" -o u --quiet; exit $failed) || failed=1
+(ulimit -f 24; expect 2 'cannot write: File too large' "$ooze" run "$small" -o u --quiet; exit $failed) || failed=1
 (ulimit -f 2; expect 2 'cannot write: File too large' "$ooze" convert a/points/small.0004.bgeo.sc u/x.ply; exit $failed) || failed=1
 left=$(find u -name '.*' -type f | wc -l)
 [ "$left" = 0 ] || { echo "FAILED: $left temporary files are left"; failed=1; }

@@ -403,4 +403,65 @@ OZ_CASE(refusals_name_what_is_wrong) {
   CHECK(s == NULL);
 }
 
+/* Films and threads of one particle that are drawn out until particles lie `apart` separations
+ * away, with their places off by up to a fifth of that. */
+OZ_CASE(drawn_films_and_threads_are_closed) {
+  enum { SIDE = 24, LONG = 60 };
+  float apart;
+  for (apart = 1.0f; apart < 2.1f; apart += 0.25f) {
+    float film[3 * SIDE * SIDE], thread[3 * LONG], u, v;
+    ooze_surface_desc d;
+    ooze_surface_info info;
+    ooze_surface *s;
+    uint32_t i, holes = 0, all = 0;
+    scene_seed = 1;
+    for (i = 0; i < SIDE * SIDE; ++i) {
+      film[3 * i] = apart * ((float)(i % SIDE) + 0.4f * scene_noise());
+      film[3 * i + 1] = 0.3f * scene_noise();
+      film[3 * i + 2] = apart * ((float)(i / SIDE) + 0.4f * scene_noise());
+    }
+    for (i = 0; i < LONG; ++i) {
+      thread[3 * i] = apart * ((float)i + 0.3f * scene_noise());
+      thread[3 * i + 1] = 0.2f * scene_noise();
+      thread[3 * i + 2] = 0.2f * scene_noise();
+    }
+    ooze_surface_desc_default(&d);
+    d.method = OOZE_SURFACE_ANISOTROPIC;
+    d.separation = 1.0f;
+    s = build(&d, film, SIDE * SIDE);
+    for (u = 4 * apart; u < (SIDE - 5) * apart; u += 0.23f)
+      for (v = 4 * apart; v < (SIDE - 5) * apart; v += 0.23f) {
+        float least = 9.0f, y;
+        for (y = -0.3f; y <= 0.31f; y += 0.15f) {
+          float p[3] = {u, y, v}, f;
+          ooze_surface_sample(s, p, 1, &f);
+          least = fminf(least, f);
+        }
+        holes += least > 0.0f;
+        ++all;
+      }
+    CHECK(holes <= all / 200, "film at %g separations: %u of %u places are open", apart, holes,
+          all);
+    ooze_surface_destroy(s);
+    s = build(&d, thread, LONG);
+    holes = 0;
+    for (u = 2 * apart; u < (LONG - 3) * apart; u += 0.1f) {
+      float least = 9.0f, y, z;
+      for (y = -0.3f; y <= 0.31f; y += 0.1f)
+        for (z = -0.3f; z <= 0.31f; z += 0.1f) {
+          float p[3] = {u, y, z}, f;
+          ooze_surface_sample(s, p, 1, &f);
+          least = fminf(least, f);
+        }
+      holes += least > 0.0f;
+    }
+    CHECK_EQ(holes, 0);
+    ooze_surface_info_default(&info);
+    ooze_surface_info_get(s, &info);
+    CHECK_NEAR(info.volume, LONG, 0.06 * LONG,
+               "a thread is as thin as its particles say; its radius is one voxel");
+    ooze_surface_destroy(s);
+  }
+}
+
 OZ_TEST_MAIN()

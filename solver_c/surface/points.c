@@ -1,0 +1,101 @@
+/* A surface of points as files hold them: their attributes by name become its channels.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "level_set.h"
+
+static const float *floats(const ooze_points *points, const char *name, uint32_t components) {
+  ooze_points_attribute a;
+  ooze_points_attribute_default(&a);
+  if (ooze_points_find(points, name, &a) != OOZE_OK || a.type != OOZE_FLOAT32 ||
+      a.components != components)
+    return NULL;
+  return (const float *)a.data;
+}
+
+static void add_scalar(ooze_surface_points *in, ooze_surface_scalar *scalars, const char *name,
+                       const float *values) {
+  const ooze_surface_scalar made = {name, values, 0};
+  if (values) scalars[in->scalar_count++] = made;
+}
+
+static void add_channels(const ooze_points *points, ooze_surface_points *in,
+                         ooze_surface_channel *channels) {
+  static const struct {
+    const char *name;
+    uint32_t components, kind;
+  } known[] = {{"Cd", 3, OOZE_CHANNEL_SHARP},
+               {"rest", 3, OOZE_CHANNEL_PLACE},
+               {"rest2", 3, OOZE_CHANNEL_PLACE},
+               {"age", 1, OOZE_CHANNEL_MEAN}};
+  for (size_t k = 0; k < sizeof known / sizeof *known; ++k) {
+    const float *values = floats(points, known[k].name, known[k].components);
+    const ooze_surface_channel made = {known[k].name, values, 0, known[k].components,
+                                       known[k].kind};
+    if (values) channels[in->channel_count++] = made;
+  }
+}
+
+/* As many materials as there are names, or numbers in use; more than fit have no weights. */
+static void add_materials(const ooze_points *points, const char *const *names, uint32_t count,
+                          ooze_surface_points *in) {
+  ooze_points_attribute a;
+  uint32_t most = count;
+  ooze_points_attribute_default(&a);
+  if (ooze_points_find(points, "material", &a) != OOZE_OK || a.type != OOZE_INT32 ||
+      a.components != 1)
+    return;
+  for (uint32_t i = 0; i < in->count; ++i) {
+    const uint32_t m = ((const uint32_t *)a.data)[i];
+    if (m >= most) most = m + 1;
+  }
+  if (most < 1 || most > OZ_SURFACE_MATERIALS) return;
+  in->materials = (const uint32_t *)a.data;
+  in->material_count = most;
+  in->material_names = most == count ? names : NULL;
+}
+
+ooze_result ooze_surface_of_points(const ooze_surface_desc *desc, const ooze_points *points,
+                                   uint32_t with, const char *const *material_names,
+                                   uint32_t material_count, ooze_surface **out, ooze_message *why) {
+  ooze_surface_scalar scalars[OZ_SURFACE_SCALARS];
+  ooze_surface_channel channels[OZ_SURFACE_SCALARS];
+  ooze_surface_points in;
+  float *norms = NULL, *rates = NULL;
+  ooze_result r = OOZE_OK;
+  if (!desc || !points || !out)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_of_points: a pointer is NULL");
+  *out = NULL;
+  if (ooze_points_count(points) > UINT32_MAX)
+    return oz_fail(why, OOZE_ERROR_LIMIT, "%llu points are too many for one surface",
+                   (unsigned long long)ooze_points_count(points));
+  ooze_surface_points_default(&in);
+  in.count = (uint32_t)ooze_points_count(points);
+  in.positions = floats(points, "P", 3);
+  in.velocities = floats(points, "v", 3);
+  in.scalars = scalars;
+  in.channels = channels;
+  if (with & OOZE_WITH_STRESS) {
+    const float *six = floats(points, "stress", 6);
+    if (six && !(norms = (float *)oz_allocate(in.count, sizeof *norms)))
+      return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the stress of %u points", in.count);
+    if (six) ooze_tensor_norms(six, in.count, norms);
+    add_scalar(&in, scalars, "stress", six ? norms : floats(points, "stress", 1));
+  }
+  if ((with & OOZE_WITH_STRAINRATE) && in.velocities && in.count) {
+    rates = (float *)oz_allocate(in.count, sizeof *rates);
+    if (!rates)
+      r = oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the strain rate of %u points", in.count);
+    else
+      r = ooze_strain_rate(desc, &in, rates, why);
+    add_scalar(&in, scalars, "strainrate", rates);
+  }
+  if (with & OOZE_WITH_TEMPERATURE)
+    add_scalar(&in, scalars, "temperature", floats(points, "temperature", 1));
+  if (with & OOZE_WITH_SHADING) {
+    add_channels(points, &in, channels);
+    add_materials(points, material_names, material_count, &in);
+  }
+  if (r >= 0) r = ooze_surface_build(desc, &in, out, why);
+  oz_release(norms);
+  oz_release(rates);
+  return r;
+}

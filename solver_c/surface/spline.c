@@ -1,0 +1,151 @@
+/* A smooth reading of a surface's distance: cubic B-splines through its samples, twice
+ * differentiable, so that normals have no facets where trilinear cells meet. The coefficients are
+ * the samples less a sixth of their second differences, the first term of the series that inverts
+ * the spline's own smoothing; the next is a 36th of the fourth differences, which a distance has
+ * only at its ridges.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "level_set.h"
+
+#include <math.h>
+
+typedef struct spline_job {
+  const ooze_surface *s;
+  float *to;
+} spline_job;
+
+static const float *values_of(const ooze_surface *s, const float *of, int x, int y, int z,
+                              float *beyond) {
+  uint32_t i = oz_map_get(&s->map, oz_key(x, y, z));
+  *beyond = i == OZ_NONE ? s->band : -s->band;
+  return i < s->brick_count ? of + 512 * (size_t)i : NULL;
+}
+
+static void spline_body(void *arg, uint32_t begin, uint32_t end) {
+  spline_job *job = (spline_job *)arg;
+  const ooze_surface *s = job->s;
+  const float edge = s->band - s->voxel; /* the clamp at the band's edge is not curvature */
+  for (uint32_t i = begin; i < end; ++i) {
+    const float *f = s->values + 512 * (size_t)i;
+    const float *side[6];
+    float beyond[6];
+    int k[3];
+    oz_key_split(s->keys[i], k);
+    for (int a = 0; a < 6; ++a) {
+      int o[3] = {k[0], k[1], k[2]};
+      o[a / 2] += a % 2 ? 1 : -1;
+      side[a] = values_of(s, s->values, o[0], o[1], o[2], &beyond[a]);
+    }
+    for (int n = 0; n < 512; ++n) {
+      static const int step[3] = {64, 8, 1};
+      const int at[3] = {n >> 6, n >> 3 & 7, n & 7};
+      float sum = 0.0f;
+      for (int a = 0; a < 3; ++a) {
+        const int back = n + 7 * step[a], ahead = n - 7 * step[a]; /* in the next brick */
+        float l = at[a] > 0 ? f[n - step[a]] : side[2 * a] ? side[2 * a][back] : beyond[2 * a];
+        float r = at[a] < 7         ? f[n + step[a]]
+                  : side[2 * a + 1] ? side[2 * a + 1][ahead]
+                                    : beyond[2 * a + 1];
+        sum += l + r - 2.0f * f[n];
+      }
+      job->to[512 * (size_t)i + (size_t)n] = fabsf(f[n]) < edge ? f[n] - sum * (1.0f / 6.0f) : f[n];
+    }
+  }
+}
+
+float *oz_spline_make(const ooze_surface *s, const oz_loop *loop) {
+  spline_job job = {s, (float *)oz_allocate(s->brick_count, 512 * sizeof(float))};
+  if (job.to) oz_loop_run(loop, s->brick_count, spline_body, &job);
+  return job.to;
+}
+
+static void weights_of(float t, float w[4], float d[4]) {
+  const float u = 1.0f - t;
+  w[0] = u * u * u / 6.0f;
+  w[1] = (4.0f - 6.0f * t * t + 3.0f * t * t * t) / 6.0f;
+  w[3] = t * t * t / 6.0f;
+  w[2] = 1.0f - w[0] - w[1] - w[3];
+  d[0] = -0.5f * u * u;
+  d[1] = 1.5f * t * t - 2.0f * t;
+  d[3] = 0.5f * t * t;
+  d[2] = -d[0] - d[1] - d[3];
+}
+
+float oz_spline_at(const ooze_surface *s, const float *spline, const float p[3],
+                   float gradient[3]) {
+  float w[3][4], d[3][4], value = 0.0f, g[3] = {0.0f, 0.0f, 0.0f};
+  int first[3], bricks[3], a;
+  const float *from[8];
+  float beyond[8];
+  for (a = 0; a < 3; ++a) {
+    const float x = p[a] / s->voxel;
+    if (!(fabsf(x) < 8.0f * (OZ_KEY_LIMIT - 4))) return s->band;
+    const float whole = floorf(x);
+    first[a] = (int)whole - 1;
+    bricks[a] = (first[a] & 7) > 4 ? 2 : 1; /* that the four samples lie in */
+    weights_of(x - whole, w[a], d[a]);
+  }
+  for (a = 0; a < 8; ++a) {
+    const int o[3] = {a >> 2, a >> 1 & 1, a & 1};
+    if (o[0] >= bricks[0] || o[1] >= bricks[1] || o[2] >= bricks[2]) continue;
+    from[a] = values_of(s, spline, (first[0] >> 3) + o[0], (first[1] >> 3) + o[1],
+                        (first[2] >> 3) + o[2], &beyond[a]);
+  }
+  for (int i = 0; i < 4; ++i)
+    for (int j = 0; j < 4; ++j)
+      for (int k = 0; k < 4; ++k) {
+        const int x = (first[0] & 7) + i, y = (first[1] & 7) + j, z = (first[2] & 7) + k;
+        const int b = (x >> 3) * 4 + (y >> 3) * 2 + (z >> 3);
+        const float c = from[b] ? from[b][64 * (x & 7) + 8 * (y & 7) + (z & 7)] : beyond[b];
+        value += w[0][i] * w[1][j] * w[2][k] * c;
+        g[0] += d[0][i] * w[1][j] * w[2][k] * c;
+        g[1] += w[0][i] * d[1][j] * w[2][k] * c;
+        g[2] += w[0][i] * w[1][j] * d[2][k] * c;
+      }
+  for (a = 0; a < 3; ++a) gradient[a] = g[a] / s->voxel;
+  return value;
+}
+
+/* Newton's steps along the gradient; a vertex that a coarse cell put in the middle of a thin sheet
+ * has no slope to go by and stays. */
+static void settle(const ooze_surface *s, const float *spline, float p[3], float normal[3]) {
+  const float start[3] = {p[0], p[1], p[2]}, most = 0.75f * s->voxel;
+  float g[3], slope = 0.0f;
+  for (int step = 0; step < 4; ++step) {
+    const float f = oz_spline_at(s, spline, p, g);
+    slope = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
+    if (slope < 0.04f || step == 3) break; /* the last turn is for the gradient alone */
+    float off = 0.0f, q[3];
+    for (int a = 0; a < 3; ++a) {
+      q[a] = p[a] - f * g[a] / slope;
+      off += (q[a] - start[a]) * (q[a] - start[a]);
+    }
+    if (off > most * most) break;
+    for (int a = 0; a < 3; ++a) p[a] = q[a];
+  }
+  slope = sqrtf(slope);
+  for (int a = 0; a < 3; ++a) normal[a] = slope > 0.0f ? g[a] / slope : (float)(a == 1);
+}
+
+typedef struct settle_job {
+  const ooze_surface *s;
+  const float *spline;
+  ooze_mesh *mesh;
+} settle_job;
+
+static void settle_body(void *arg, uint32_t begin, uint32_t end) {
+  settle_job *job = (settle_job *)arg;
+  for (uint32_t i = begin; i < end; ++i)
+    settle(job->s, job->spline, job->mesh->positions + 3 * (size_t)i,
+           job->mesh->normals + 3 * (size_t)i);
+}
+
+ooze_result oz_spline_settle_mesh(const ooze_surface *s, ooze_mesh *mesh, const oz_loop *loop,
+                                  ooze_message *why) {
+  float *spline = oz_spline_make(s, loop);
+  settle_job job = {s, spline, mesh};
+  if (!spline)
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for a mesh of %u points", mesh->point_count);
+  oz_loop_run(loop, mesh->point_count, settle_body, &job);
+  oz_release(spline);
+  return OOZE_OK;
+}
