@@ -115,3 +115,11 @@ if(OZ_JANSSON_INCLUDE AND OZ_JANSSON_LIBRARY)
 else()
   message(STATUS "scenes: Jansson not found, no scene files")
 endif()
+
+# ---- ooze_full: everything in one shared library, for the Python module and other languages ----
+if(UNIX AND NOT APPLE AND NOT OOZE_SANITIZE AND NOT OOZE_FUZZ)
+  add_library(ooze_full SHARED "${PROJECT_SOURCE_DIR}/python/full.c")
+  target_link_libraries(ooze_full PRIVATE -Wl,--whole-archive ooze_io ooze_core -Wl,--no-whole-archive)
+  set_target_properties(
+    ooze_full PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" LINKER_LANGUAGE CXX)
+endif()

@@ -26,6 +26,7 @@ int cli_bench(int argc, char **argv);
 int cli_schema(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_surface(int argc, char **argv);
 int cli_render(int argc, char **argv);
 int cli_compare(int argc, char **argv);
 int cli_convert(int argc, char **argv);

@@ -11,6 +11,7 @@ static const cli_command commands[] = {
 #ifdef OOZE_HAVE_SCENE
     {"run", "simulate a scene file to caches, surfaces and pictures", cli_run},
     {"compare", "run one scene with several models: a table and a picture", cli_compare},
+    {"surface", "make meshes or .vdb files of cached points", cli_surface},
     {"render", "make a shaded picture or film of cached frames", cli_render},
 #endif
     {"convert", "turn points or meshes from one format into another", cli_convert},

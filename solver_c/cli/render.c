@@ -1,133 +1,22 @@
 /* ooze render: cached frames to pictures or a film. SPDX-License-Identifier: Apache-2.0 */
 #ifdef OOZE_HAVE_SCENE
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "options.h"
+#include "progress.h"
+#include "sequence.h"
 #include "ooze/ooze_scene.h"
-
-enum { MOST_FRAMES = 100000, PATH_ROOM = 4096 };
-
-typedef struct sequence {
-  char **paths;
-  uint32_t count;
-} sequence;
-
-static int ends_with(const char *path, const char *ending) {
-  size_t n = strlen(path), m = strlen(ending);
-  return n >= m && strcmp(path + n - m, ending) == 0;
-}
-
-static int is_points(const char *name) {
-  return name[0] != '.' && (ends_with(name, ".bgeo.sc") || ends_with(name, ".bgeo") ||
-                            ends_with(name, ".geo") || ends_with(name, ".ply"));
-}
-
-static int push(sequence *s, const char *folder, const char *name) {
-  size_t room = strlen(folder) + strlen(name) + 2;
-  if (s->count % 256 == 0) {
-    char **grown = realloc(s->paths, (s->count + 256) * sizeof *grown);
-    if (!grown) return 0;
-    s->paths = grown;
-  }
-  char *path = malloc(room);
-  if (!path) return 0;
-  snprintf(path, room, "%s%s%s", folder, folder[0] ? "/" : "", name);
-  s->paths[s->count++] = path;
-  return 1;
-}
-
-static void release(sequence *s) {
-  for (uint32_t i = 0; i < s->count; ++i) free(s->paths[i]);
-  free(s->paths);
-}
-
-/* The number before the ending: honey.0012.bgeo.sc is 12. 0 if there is none. */
-static int frame_of(const char *path, int *frame) {
-  const char *name = strrchr(path, '/');
-  name = name ? name + 1 : path;
-  for (const char *dot = strrchr(name, '.'); dot && dot > name;) {
-    const char *begin = dot;
-    while (begin > name && begin[-1] != '.') --begin;
-    if (begin < dot && strspn(begin, "0123456789-") == (size_t)(dot - begin)) {
-      *frame = atoi(begin);
-      return 1;
-    }
-    dot = begin > name ? begin - 1 : NULL;
-  }
-  return 0;
-}
-
-static int by_frame(const void *a, const void *b) {
-  const char *p = *(char *const *)a, *q = *(char *const *)b;
-  int x = 0, y = 0;
-  frame_of(p, &x);
-  frame_of(q, &y);
-  return x != y ? (x < y ? -1 : 1) : strcmp(p, q);
-}
-
-/* A file, a folder of them, or the folder of a run. */
-static int gather(const char *cache, sequence *s) {
-  char folder[PATH_ROOM];
-  for (int inner = 1; inner >= 0; --inner) {
-    snprintf(folder, sizeof folder, "%s%s", cache, inner ? "/points" : "");
-    DIR *d = opendir(folder);
-    if (!d) continue;
-    for (struct dirent *e = readdir(d); e && s->count < MOST_FRAMES; e = readdir(d))
-      if (is_points(e->d_name) && !push(s, folder, e->d_name)) break;
-    closedir(d);
-    if (s->count) {
-      qsort(s->paths, s->count, sizeof *s->paths, by_frame);
-      return 1;
-    }
-  }
-  DIR *d = opendir(cache);
-  if (d) {
-    closedir(d);
-    return 0;
-  }
-  return push(s, "", cache);
-}
-
-/* The scene that a run left beside its points. */
-static void find_scene(const char *points, char *out, size_t room) {
-  out[0] = 0;
-  const char *slash = strrchr(points, '/');
-  int length = slash ? (int)(slash - points) : 0;
-  static const char *const ups[] = {"../scene.json", "scene.json"};
-  for (size_t i = 0; i < 2; ++i) {
-    snprintf(out, room, "%.*s%s%s", length, points, slash ? "/" : "", ups[i]);
-    FILE *f = fopen(out, "r");
-    if (f) {
-      fclose(f);
-      return;
-    }
-  }
-  out[0] = 0;
-}
-
-/* Takes the frames that are not wanted out of the list. */
-static void choose(sequence *s, int low, int high, uint32_t every) {
-  uint32_t kept = 0;
-  for (uint32_t i = 0; i < s->count; ++i) {
-    int frame = 0, has = frame_of(s->paths[i], &frame);
-    if (has && (frame < low || frame > high || (frame - (low > -1000000 ? low : 0)) % (int)every))
-      free(s->paths[i]);
-    else
-      s->paths[kept++] = s->paths[i];
-  }
-  s->count = kept;
-}
 
 int cli_render(int argc, char **argv) {
   enum { MOST_CACHES = 64 };
   const char *caches[MOST_CACHES], *out = NULL, *scene_path = NULL, *colour = NULL, *size = NULL,
                                    *frames = NULL, *caption = NULL, *range = NULL;
   int spheres = 0, surface = 0, quiet = 0;
-  uint32_t threads = 0, samples = 0, every = 1, columns = 0, cell = 480;
+  uint32_t progress = CLI_PROGRESS_AUTO, threads = 0, samples = 0, every = 1, columns = 0,
+           cell = 480;
   double azimuth = 1e9, elevation = 1e9, zoom = 1.0, fps = 0.0, gigabytes = 0.0;
   size_t operands = 0;
   const cli_option options[] = {
@@ -160,7 +49,9 @@ int cli_render(int argc, char **argv) {
       {"threads", 't', CLI_COUNT, &threads, "N", "0 takes all", 0, 4096},
       {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB",
        "refuse a file that needs more to be read. Default 16", 1e-6, 1e6},
-      {"quiet", 'q', CLI_FLAG, &quiet, NULL, "do not name what is written", 0, 0},
+      {"progress", 0, CLI_CHOICE, &progress, CLI_PROGRESS_CHOICE,
+       "a bar; an object a line on standard output for each picture; or none", 0, 0},
+      {"quiet", 'q', CLI_FLAG, &quiet, NULL, "do not name what is written, and no progress", 0, 0},
   };
   const cli_syntax syntax = {"ooze render CACHE... [-o FILE.png|FILE.mp4] [options]",
                              "Makes a shaded picture of cached points: of one file (.bgeo.sc .bgeo "
@@ -203,41 +94,24 @@ int cli_render(int argc, char **argv) {
     o.zoom = (float)zoom;
   }
   int low = -1000000, high = 1000000;
-  if (frames) {
-    int n = sscanf(frames, "%d-%d", &low, &high);
-    if (n == 1) high = low;
-    if (n < 1 || high < low) {
-      cli_error("--frames: '%s' is no range; expected A-B", frames);
-      return CLI_USAGE;
-    }
-  }
+  if (frames && !cli_frame_range(frames, &low, &high)) return CLI_USAGE;
 
-  sequence list = {NULL, 0};
+  cli_sequence list = {NULL, 0};
   ooze_message why = {""};
   ooze_result result = OOZE_OK;
-  for (size_t c = 0; c < operands; ++c) {
-    sequence one = {NULL, 0};
-    if (!gather(caches[c], &one)) {
-      cli_error("render: %s: holds no points (.bgeo.sc .bgeo .geo .ply), nor does %s/points",
-                caches[c], caches[c]);
-      release(&one);
-      release(&list);
-      return CLI_BAD_INPUT;
-    }
-    if (one.count > 1) choose(&one, low, high, every);
-    for (uint32_t i = 0; i < one.count; ++i)
-      if (!push(&list, "", one.paths[i])) result = OOZE_ERROR_MEMORY;
-    release(&one);
+  if (!cli_sequence_gather(&list, "render", caches, operands, low, high, every, &code)) {
+    cli_sequence_release(&list);
+    return code;
   }
   ooze_scene *scene = NULL;
   ooze_scene_info info;
   ooze_scene_info_default(&info);
   info.frames_per_second = 30.0;
-  char loaded[PATH_ROOM] = "";
-  int film = out && ends_with(out, ".mp4"), several = list.count > 1;
+  char loaded[CLI_PATH_ROOM] = "";
+  int film = out && cli_ends_with(out, ".mp4"), several = list.count > 1;
   ooze_image *cells = columns ? calloc(list.count + 1, sizeof *cells) : NULL;
   char(*names)[64] = columns ? calloc(list.count + 1, sizeof *names) : NULL; /* below the cells */
-  if (result >= 0 && out && !film && !ends_with(out, ".png")) {
+  if (result >= 0 && out && !film && !cli_ends_with(out, ".png")) {
     cli_error("render: '%s': expected a name that ends in .png or .mp4", out);
     result = OOZE_ERROR_ARGUMENT;
     why.text[0] = 0;
@@ -251,13 +125,16 @@ int cli_render(int argc, char **argv) {
   scene_options.max_memory = (uint64_t)(gigabytes * 1e9);
   if (gigabytes > 0.0) limits.max_bytes = scene_options.max_memory;
   uint32_t made = 0;
+  cli_progress shown;
+  cli_progress_begin(&shown, progress, quiet);
+  quiet |= progress == CLI_PROGRESS_JSON; /* it names the files */
   for (uint32_t i = 0; i < list.count && result >= 0; ++i) {
-    int frame = 0, has = frame_of(list.paths[i], &frame);
-    char found[PATH_ROOM], what[80];
+    int frame = 0, has = cli_frame_of(list.paths[i], &frame);
+    char found[CLI_PATH_ROOM], what[80];
     snprintf(what, sizeof what, "drawing picture %u of %u", i + 1, list.count);
-    cli_busy(what, quiet, CLI_STOP_BY_ITSELF);
+    cli_busy(what, quiet || shown.terminal, CLI_STOP_BY_ITSELF);
     snprintf(found, sizeof found, "%s", scene_path ? scene_path : "");
-    if (!scene_path) find_scene(list.paths[i], found, sizeof found);
+    if (!scene_path) cli_find_scene(list.paths[i], found, sizeof found);
     if (strcmp(found, loaded) != 0) { /* another run's */
       ooze_scene_destroy(scene);
       scene = NULL;
@@ -278,11 +155,12 @@ int cli_render(int argc, char **argv) {
       result = ooze_scene_picture(scene, has ? frame : 0, points, NULL, &o, &image, &why);
     cli_idle();
     ooze_points_destroy(points);
-    char path[PATH_ROOM];
+    char path[CLI_PATH_ROOM];
     if (result >= 0 && cells) {
       cells[i] = image;
       if (names && scene) snprintf(names[i], sizeof names[i], "%s %d", info.name, frame);
       ++made;
+      cli_progress_frame(&shown, made, list.count, frame, NULL);
       continue;
     }
     if (result >= 0 && film) {
@@ -297,7 +175,7 @@ int cli_render(int argc, char **argv) {
         size_t n = strlen(name);
         static const char *const endings[] = {".bgeo.sc", ".bgeo", ".geo", ".ply"};
         for (size_t k = 0; k < 4; ++k)
-          if (ends_with(name, endings[k])) {
+          if (cli_ends_with(name, endings[k])) {
             n -= strlen(endings[k]);
             break;
           }
@@ -308,11 +186,13 @@ int cli_render(int argc, char **argv) {
         snprintf(path, sizeof path, "%s", out);
       }
       result = ooze_image_write_png(&image, path, &why);
+      cli_progress_clear(&shown);
       if (result >= 0 && !quiet) printf("%s\n", path);
       fflush(stdout);
     }
     ooze_image_free(&image);
     if (result >= 0) ++made;
+    if (result >= 0) cli_progress_frame(&shown, made, list.count, frame, film ? NULL : path);
   }
   if (cells) {
     ooze_image sheet;
@@ -352,7 +232,7 @@ int cli_render(int argc, char **argv) {
     cli_error("render: %s", why.text);
   }
   ooze_scene_destroy(scene);
-  release(&list);
+  cli_sequence_release(&list);
   return cli_exit_code(result);
 }
 #else

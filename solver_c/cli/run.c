@@ -2,9 +2,11 @@
 #ifdef OOZE_HAVE_SCENE
 #define _POSIX_C_SOURCE 200112L /* setenv */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
 #endif
@@ -12,6 +14,7 @@
 #include "cli.h"
 #include "json.h"
 #include "options.h"
+#include "progress.h"
 #include "ooze/ooze_scene.h"
 
 typedef struct stage_line {
@@ -20,6 +23,10 @@ typedef struct stage_line {
 } stage_line;
 typedef struct show {
   int quiet, farm, output_lines, terminal;
+  int json;  /* --progress json */
+  FILE *log; /* folder/ooze.log */
+  int log_failed;
+  const char *folder, *scene;
   FILE *out; /* where plain lines go */
   double last_shown, per_frame;
   int last_percent;
@@ -35,14 +42,19 @@ static int on_stop(void *user) {
   return cli_stop_asked();
 }
 
+static void log_line(show *w, const char *format, ...) OZ_PRINTF(2, 3);
+static void json_line(const char *event, const char *key, const char *text);
+
 static void clear_bar(const show *w) {
   if (w->terminal && w->last_shown > 0.0) fputs("\r\033[K", stderr);
 }
 
 static void on_line(void *user, const char *line) {
-  const show *w = user;
+  show *w = user;
   clear_bar(w);
   fflush(stdout);
+  if (w->json) json_line("message", "text", line);
+  log_line(w, "%s", line);
   fprintf(stderr, "ooze: %s\n", line);
 }
 
@@ -79,6 +91,7 @@ static void print_stages(show *w) {
 
 static void on_wrote(void *user, const char *path) {
   show *w = user;
+  if (w->json) json_line("file", "path", path);
   if (w->output_lines) {
     clear_bar(w);
     printf("OUTPUT_FILE:%s;\n", path);
@@ -98,12 +111,57 @@ static void on_wrote(void *user, const char *path) {
   w->files[w->file_count++] = copy;
 }
 
-static void duration(double s, char *out, size_t room) {
-  long n = (long)(s + 0.5);
-  if (n >= 3600)
-    snprintf(out, room, "%ld:%02ld:%02ld", n / 3600, n / 60 % 60, n % 60);
-  else
-    snprintf(out, room, "%ld:%02ld", n / 60, n % 60);
+/* ---- The log: what a run says and does, behind what earlier runs into the folder said ---- */
+
+/* The folder is there when there is first something to tell. */
+static void log_line(show *w, const char *format, ...) {
+  va_list list;
+  char path[4096], when[32] = "";
+  time_t now = time(NULL);
+  struct tm *utc = gmtime(&now);
+  if (!w->log && !w->log_failed) {
+    snprintf(path, sizeof path, "%s/ooze.log", w->folder);
+    w->log = fopen(path, "a");
+    w->log_failed = !w->log;
+    if (w->log)
+      fprintf(w->log, "ooze %s, scene %s\n", ooze_version_text(), w->scene ? w->scene : "");
+  }
+  if (!w->log) return;
+  if (utc) strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", utc);
+  fprintf(w->log, "%s  ", when);
+  va_start(list, format);
+  vfprintf(w->log, format, list);
+  va_end(list);
+  fputc('\n', w->log);
+  fflush(w->log);
+}
+
+/* One line of JSON: {"event": ...}. */
+static void json_line(const char *event, const char *key, const char *text) {
+  cli_json j = {stdout, 0};
+  cli_json_object(&j, NULL);
+  cli_json_text(&j, "event", event);
+  cli_json_text(&j, key, text);
+  cli_json_object_end(&j);
+  fputc('\n', stdout);
+  fflush(stdout);
+}
+static void json_frame(const ooze_run_progress *p, double left) {
+  cli_json j = {stdout, 0};
+  cli_json_object(&j, NULL);
+  cli_json_text(&j, "event", p->done ? "frame" : "step");
+  cli_json_number(&j, "frame", p->frame);
+  cli_json_number(&j, "first", p->first_frame);
+  cli_json_number(&j, "last", p->last_frame);
+  cli_json_number(&j, "fraction", p->done ? 1.0 : p->fraction);
+  cli_json_integer(&j, "particles", p->particles);
+  if (p->done) cli_json_integer(&j, "substeps", p->substeps);
+  if (p->done) cli_json_number(&j, "frame_seconds", p->frame_seconds);
+  cli_json_number(&j, "seconds", p->seconds);
+  cli_json_number(&j, "left", left);
+  cli_json_object_end(&j);
+  fputc('\n', stdout);
+  fflush(stdout);
 }
 
 static void on_progress(void *user, const ooze_run_progress *p) {
@@ -130,9 +188,16 @@ static void on_progress(void *user, const ooze_run_progress *p) {
       w->last_percent = percent;
     }
   }
-  if (w->quiet) return;
   char left[32] = "-:--";
-  if (w->timed) duration(w->per_frame * (span - done), left, sizeof left);
+  if (w->timed) cli_duration(w->per_frame * (span - done), left, sizeof left);
+  if (p->done)
+    log_line(w, "frame %d/%d  %u particles  %u substeps  %.2f s", p->frame, p->last_frame,
+             p->particles, p->substeps, p->frame_seconds);
+  if (w->json && (p->done || p->seconds - w->last_shown >= 0.5)) {
+    w->last_shown = p->seconds;
+    json_frame(p, w->timed ? w->per_frame * (span - done) : -1.0);
+  }
+  if (w->quiet || w->json) return;
   if (w->terminal) {
     enum { WIDTH = 24 };
     double now = p->seconds;
@@ -205,6 +270,7 @@ int cli_run(int argc, char **argv) {
   const char *scene_path = NULL, *folder = NULL, *frames = NULL, *wedge = NULL, *watch = NULL;
   int resume = 0, accept = 0, preview = 0, as_json = 0, profile = 0;
   double gigabytes = 0.0;
+  uint32_t progress = CLI_PROGRESS_AUTO;
   uint32_t backend = 0, isa = 0, threads = 0, device = 0, every = 0;
   cli_list sets = {{NULL}, 0};
   size_t operands = 0;
@@ -249,6 +315,10 @@ int cli_run(int argc, char **argv) {
        "print OUTPUT_FILE:path; for each file, for PDG", 0, 0},
       {"profile", 0, CLI_FLAG, &profile, NULL,
        "print the time that each part of the solver's work took", 0, 0},
+      {"progress", 0, CLI_CHOICE, &progress, CLI_PROGRESS_CHOICE,
+       "a bar or plain lines; an object a line on standard output for each step, frame, file and "
+       "message; or none",
+       0, 0},
       {"quiet", 'q', CLI_FLAG, &w.quiet, NULL, "no progress", 0, 0},
       {"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object last", 0, 0},
   };
@@ -279,9 +349,11 @@ int cli_run(int argc, char **argv) {
     cli_error("run: --accept-changes goes with --resume");
     return CLI_USAGE;
   }
+  w.json = progress == CLI_PROGRESS_JSON;
+  w.quiet |= progress == CLI_PROGRESS_NONE;
   w.out = as_json ? stderr : stdout;
 #if defined(__unix__) || defined(__APPLE__)
-  w.terminal = !w.quiet && !w.farm && isatty(2);
+  w.terminal = !w.quiet && !w.farm && !w.json && isatty(2);
 #endif
 
   ooze_message why = {""};
@@ -314,6 +386,8 @@ int cli_run(int argc, char **argv) {
   ooze_run_options run;
   ooze_run_options_default(&run);
   run.folder = folder ? folder : info.name;
+  w.folder = run.folder;
+  w.scene = scene_path;
   run.resume = (uint32_t)resume;
   run.accept_changes = (uint32_t)accept;
   run.preview = (uint32_t)preview;
@@ -346,12 +420,16 @@ int cli_run(int argc, char **argv) {
   int stopped = result == OOZE_CANCELLED;
   clear_bar(&w);
   if (result < 0 || stopped) cli_error("%s", why.text);
+  if (w.json && (result < 0 || stopped))
+    json_line(stopped ? "stopped" : "failed", "text", why.text);
+  if (w.json && result == OOZE_OK) json_line("done", "folder", run.folder);
+  if (w.log) log_line(&w, "%s", result < 0 || stopped ? why.text : "done");
   if (result < 0 && report.checkpoint[0])
     cli_error("the newest checkpoint is %s; --resume goes on from it", report.checkpoint);
   if (w.farm && result == OOZE_OK && w.last_percent != 99) printf("ALF_PROGRESS 99%%\n");
   if (as_json && (result >= 0))
     print_json(&report, &w, run.folder, stopped);
-  else if (!w.quiet && !w.farm && result == OOZE_OK)
+  else if (!w.quiet && !w.farm && !w.json && result == OOZE_OK)
     printf("%u particles, %" PRIu64 " substeps, %.1f s (%.2f s a frame), state %016" PRIx64
            "\n%s\n",
            report.particles, report.substeps, report.seconds,
@@ -359,6 +437,7 @@ int cli_run(int argc, char **argv) {
   if (profile && !as_json && result >= 0) print_stages(&w);
   for (uint32_t i = 0; i < w.file_count; ++i) free(w.files[i]);
   free(w.files);
+  if (w.log) fclose(w.log);
   ooze_scene_destroy(scene);
   return cli_exit_code(result);
 }

@@ -1,0 +1,149 @@
+/* Cached frames in files and folders. SPDX-License-Identifier: Apache-2.0 */
+#include "sequence.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+enum { MOST_FRAMES = 100000 };
+
+int cli_ends_with(const char *path, const char *ending) {
+  size_t n = strlen(path), m = strlen(ending);
+  return n >= m && strcmp(path + n - m, ending) == 0;
+}
+
+static int is_points(const char *name) {
+  return name[0] != '.' && (cli_ends_with(name, ".bgeo.sc") || cli_ends_with(name, ".bgeo") ||
+                            cli_ends_with(name, ".geo") || cli_ends_with(name, ".ply"));
+}
+
+static int push(cli_sequence *s, const char *folder, const char *name) {
+  size_t room = strlen(folder) + strlen(name) + 2;
+  if (s->count % 256 == 0) {
+    char **grown = realloc(s->paths, (s->count + 256) * sizeof *grown);
+    if (!grown) return 0;
+    s->paths = grown;
+  }
+  char *path = malloc(room);
+  if (!path) return 0;
+  snprintf(path, room, "%s%s%s", folder, folder[0] ? "/" : "", name);
+  s->paths[s->count++] = path;
+  return 1;
+}
+
+void cli_sequence_release(cli_sequence *s) {
+  for (uint32_t i = 0; i < s->count; ++i) free(s->paths[i]);
+  free(s->paths);
+}
+
+/* The number before the ending: honey.0012.bgeo.sc is 12. 0 if there is none. */
+int cli_frame_of(const char *path, int *frame) {
+  const char *name = strrchr(path, '/');
+  name = name ? name + 1 : path;
+  for (const char *dot = strrchr(name, '.'); dot && dot > name;) {
+    const char *begin = dot;
+    while (begin > name && begin[-1] != '.') --begin;
+    if (begin < dot && strspn(begin, "0123456789-") == (size_t)(dot - begin)) {
+      *frame = atoi(begin);
+      return 1;
+    }
+    dot = begin > name ? begin - 1 : NULL;
+  }
+  return 0;
+}
+
+static int by_frame(const void *a, const void *b) {
+  const char *p = *(char *const *)a, *q = *(char *const *)b;
+  int x = 0, y = 0;
+  cli_frame_of(p, &x);
+  cli_frame_of(q, &y);
+  return x != y ? (x < y ? -1 : 1) : strcmp(p, q);
+}
+
+/* A file, a folder of them, or the folder of a run. */
+static int gather(const char *cache, cli_sequence *s) {
+  char folder[CLI_PATH_ROOM];
+  for (int inner = 1; inner >= 0; --inner) {
+    snprintf(folder, sizeof folder, "%s%s", cache, inner ? "/points" : "");
+    DIR *d = opendir(folder);
+    if (!d) continue;
+    for (struct dirent *e = readdir(d); e && s->count < MOST_FRAMES; e = readdir(d))
+      if (is_points(e->d_name) && !push(s, folder, e->d_name)) break;
+    closedir(d);
+    if (s->count) {
+      qsort(s->paths, s->count, sizeof *s->paths, by_frame);
+      return 1;
+    }
+  }
+  DIR *d = opendir(cache);
+  if (d) {
+    closedir(d);
+    return 0;
+  }
+  return push(s, "", cache);
+}
+
+/* The scene that a run left beside its points. */
+void cli_find_scene(const char *points, char *out, size_t room) {
+  out[0] = 0;
+  const char *slash = strrchr(points, '/');
+  int length = slash ? (int)(slash - points) : 0;
+  static const char *const ups[] = {"../scene.json", "scene.json"};
+  for (size_t i = 0; i < 2; ++i) {
+    snprintf(out, room, "%.*s%s%s", length, points, slash ? "/" : "", ups[i]);
+    FILE *f = fopen(out, "r");
+    if (f) {
+      fclose(f);
+      return;
+    }
+  }
+  out[0] = 0;
+}
+
+/* Takes the frames that are not wanted out of the list. */
+static void choose(cli_sequence *s, int low, int high, uint32_t every) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < s->count; ++i) {
+    int frame = 0, has = cli_frame_of(s->paths[i], &frame);
+    if (has && (frame < low || frame > high || (frame - (low > -1000000 ? low : 0)) % (int)every))
+      free(s->paths[i]);
+    else
+      s->paths[kept++] = s->paths[i];
+  }
+  s->count = kept;
+}
+
+int cli_sequence_gather(cli_sequence *s, const char *command, const char *const *caches,
+                        size_t count, int low, int high, uint32_t every, int *code) {
+  for (size_t c = 0; c < count; ++c) {
+    cli_sequence one = {NULL, 0};
+    int held = 1;
+    if (!gather(caches[c], &one)) {
+      cli_error("%s: %s: holds no points (.bgeo.sc .bgeo .geo .ply), nor does %s/points", command,
+                caches[c], caches[c]);
+      cli_sequence_release(&one);
+      *code = CLI_BAD_INPUT;
+      return 0;
+    }
+    if (one.count > 1) choose(&one, low, high, every);
+    for (uint32_t i = 0; i < one.count && held; ++i) held = push(s, "", one.paths[i]);
+    cli_sequence_release(&one);
+    if (!held) {
+      cli_error("%s: out of memory", command);
+      *code = CLI_MEMORY;
+      return 0;
+    }
+  }
+  return 1;
+}
+
+int cli_frame_range(const char *text, int *low, int *high) {
+  int n = sscanf(text, "%d-%d", low, high);
+  if (n == 1) *high = *low;
+  if (n >= 1 && *high >= *low) return 1;
+  cli_error("--frames: '%s' is no range; expected A-B", text);
+  return 0;
+}

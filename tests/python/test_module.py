@@ -1,0 +1,115 @@
+"""The Python module: structs and defaults as the library has them, views without copies, the way from a scene to a
+mesh. OOZE_LIBRARY names the library. SPDX-License-Identifier: Apache-2.0
+"""
+import ctypes
+import gc
+import json
+import os
+import sys
+import tempfile
+
+ROOT = sys.argv[1]
+sys.path.insert(0, os.path.join(ROOT, "python"))
+folder = tempfile.mkdtemp()
+package = os.path.join(folder, "ooze")
+os.mkdir(package)
+import generate  # noqa: E402
+
+generate.Headers(os.path.join(ROOT, "solver_c/include")).write(os.path.join(package, "_abi.py"))
+with open(os.path.join(ROOT, "python/ooze/__init__.py")) as source, open(os.path.join(package, "__init__.py"), "w") as to:
+    to.write(source.read())
+sys.path.insert(0, folder)
+import numpy as np  # noqa: E402
+import ooze  # noqa: E402
+from ooze import _abi, _default, _lib  # noqa: E402
+
+
+def defaults_are_those_of_the_schema():
+    entry, compared = _default("ooze_schema_entry"), 0
+    owners = {"solver": ["solver_desc", "params"], "material": ["material"], "collider": ["collider_desc"],
+              "emitter": ["emitter_desc"], "body": ["body_desc"]}
+    for i in range(_lib.ooze_schema_count()):
+        _lib.ooze_schema_get(i, ctypes.byref(entry))
+        for owner in owners[entry.group.decode()]:
+            struct, value = _default("ooze_" + owner), (ctypes.c_double * 4)()
+            if _lib.ooze_schema_load(owner.encode(), entry.name, ctypes.byref(struct), value) < 0:
+                continue
+            assert np.allclose(list(value)[:3], list(entry.default_value)[:3], rtol=1e-6), \
+                (owner, entry.name, list(value), list(entry.default_value))
+            compared += 1
+    assert compared > 100, compared  # a field that is off by a word shows in those behind it
+
+
+def a_solver_falls_and_views_are_not_copies():
+    s = ooze.Solver(separation=0.02, substeps=2, rest=1)
+    honey = s.add_material("honey", viscosity=20.0)
+    s.add_collider("plane")
+    grid = np.stack(np.meshgrid(*[np.arange(5) * 0.02] * 3), -1).reshape(-1, 3) + [0, 0.5, 0]
+    s.add_particles(grid, material=honey)
+    before = s["P"][:, 1].mean()
+    s.step(1 / 24)
+    fallen = before - s["P"][:, 1].mean()
+    assert abs(fallen - 0.75 * 9.81 / 24 ** 2) < 0.01 * fallen, fallen  # two steps of symplectic Euler
+    p = s.points()
+    view = p["P"]
+    view[0] = (7, 8, 9)
+    assert tuple(p["P"][0]) == (7, 8, 9) and p["P"].ctypes.data == view.ctypes.data
+    del p
+    gc.collect()
+    assert tuple(view[0]) == (7, 8, 9)  # the view keeps the points
+    c = s.capture()
+    assert c["P"].ctypes.data == c["P"].ctypes.data and np.array_equal(c["P"], s["P"])
+    block = s.save()
+    s.step(1 / 24)
+    after = s["P"]
+    s.load(block)
+    s.step(1 / 24)
+    assert np.array_equal(after, s["P"])
+    s["v"] = 0.0
+    assert not s["v"].any()
+    try:
+        s.add_particles([[np.nan, 0, 0]])
+    except ooze.Error as e:
+        assert "finite" in str(e), e
+    else:
+        raise AssertionError("a particle at nan was taken")
+
+
+def a_scene_becomes_a_coloured_mesh():
+    scene = ooze.Scene({"solver": {"particle_separation": 0.01}, "materials": {"honey": {"preset": "honey"},
+                                                                              "milk": {"preset": "runny_cream"}},
+                        "fluids": {"a": {"material": "honey", "shape": "sphere", "radius": 0.05},
+                                   "b": {"material": "milk", "shape": "sphere", "radius": 0.05,
+                                         "position": [0.1, 0, 0]}}}, set={"solver.substeps": 2})
+    assert scene.info["substeps"] == 2 and scene.material_names == [None, "honey", "milk"]
+    solver = scene.solver()
+    points = scene.colour(solver.points())
+    surface = points.surface(material_names=scene.material_names)
+    assert abs(surface.info["volume"] / (len(solver) * 1e-6) - 1) < 0.1, surface.info
+    assert surface.distance([[0, 0, 0], [9, 9, 9]])[0] < 0
+    mesh = surface.mesh()
+    assert mesh.triangles.max() < len(mesh.P) and "weight_milk" in mesh.keys()
+    left = mesh.P[:, 0] < 0.0
+    assert np.all(mesh["material"][left] == 1) and np.ptp(mesh["Cd"][left], axis=0).max() < 1e-4
+    path = os.path.join(folder, "mesh.ply")
+    mesh.write(path)
+    assert len(ooze.Mesh.read(path).P) == len(mesh.P)
+
+
+def a_run_tells_its_progress():
+    told, files = [], []
+    scene = ooze.Scene({"solver": {"particle_separation": 0.02, "substeps": 1},
+                        "materials": {"honey": {"preset": "honey"}},
+                        "fluids": {"a": {"material": "honey", "shape": "sphere", "radius": 0.05}},
+                        "output": {"frames": [1, 3]}})
+    report = ooze.run(scene, os.path.join(folder, "run"), progress=told.append, wrote=files.append)
+    assert report["frame"] == 3 and sum(t["done"] for t in told) >= 2, (report, told)
+    assert any(f.endswith(".0003.bgeo.sc") or f.endswith(".0003.bgeo") for f in files), json.dumps(files)
+
+
+if _lib.ooze_surface_has_vdb():
+    a_scene_becomes_a_coloured_mesh()
+defaults_are_those_of_the_schema()
+a_solver_falls_and_views_are_not_copies()
+a_run_tells_its_progress()
+print("python module: ok")
