@@ -3,6 +3,8 @@
 // a frame has the bits of straight play. `test_hdk_sequences` plays a few; `test_hdk_sequences N
 // [SEED]` plays N. SPDX-License-Identifier: Apache-2.0
 #include "kit.h"
+
+#include <unistd.h>
 using namespace kit;
 
 static const double D = 0.1;
@@ -126,7 +128,10 @@ static uint64_t straight(const Settings &set, double frame) {
 static void play(uint64_t count, uint64_t seed) {
   fresh_world();
   world().check_ids = count < 1000; // the checker keeps a hash of every id
-  uint64_t cooks = 0, stopped = 0, changes = 0, drops = 0, empty = 0, parts = 0;
+  uint64_t cooks = 0, stopped = 0, changes = 0, drops = 0, empty = 0, parts = 0, disks = 0;
+  char name[] = "/tmp/ooze_sequences_XXXXXX";
+  CHECK(mkdtemp(name) != nullptr);
+  const std::string folder = name;
   for (uint64_t s = 0; s < count; ++s) {
     Random random{ooze_hash(&s, sizeof s, seed)};
     Settings set;
@@ -137,7 +142,7 @@ static void play(uint64_t count, uint64_t seed) {
     for (int i = 0; i < steps; ++i) {
       double frame = int(random(FRAMES + 1)); // 0 is before the start
       if (frame >= 1 && frame < FRAMES && random(4) == 0) frame += 0.5, ++parts;
-      switch (random(10)) {
+      switch (random(11)) {
       case 0:
         n.set.solver = int(random(4));
         break;
@@ -165,6 +170,12 @@ static void play(uint64_t count, uint64_t seed) {
         break;
       case 8:
         n.wall.forceRecook(); // the same geometry under other data ids
+        break;
+      case 9: // all sequences share the files, so that most of them are another's
+        n.solver->set_text("cachefile", folder + "/sim.$F4.bgeo.sc");
+        n.solver->set("cachedisk", double(random(3) > 0));
+        n.solver->set("cacheevery", double(1 + random(2)));
+        ++disks;
         break;
       default:
         break;
@@ -195,11 +206,18 @@ static void play(uint64_t count, uint64_t seed) {
     world().versions_with_time = false;
   }
   std::printf("%llu sequences, %llu cooks, %llu of parts of a frame, %llu of nothing, %llu stopped "
-              "by Esc, %llu changes, %llu of memory: all as in straight play\n",
+              "by Esc, %llu changes, %llu of memory, %llu of disk: all as in straight play\n",
               (unsigned long long)count, (unsigned long long)cooks, (unsigned long long)parts,
               (unsigned long long)empty, (unsigned long long)stopped, (unsigned long long)changes,
-              (unsigned long long)drops);
-  CHECK(count < 20 || (stopped > 0 && changes > 0 && drops > 0 && empty > 0 && parts > 0));
+              (unsigned long long)drops, (unsigned long long)disks);
+  CHECK(count < 20 ||
+        (stopped > 0 && changes > 0 && drops > 0 && empty > 0 && parts > 0 && disks > 0));
+  for (int f = 1; f <= FRAMES; ++f) {
+    char path[128];
+    std::snprintf(path, sizeof path, "%s/sim.%04d.bgeo.sc", name, f);
+    unlink(path);
+  }
+  CHECK(rmdir(name) == 0, "something is left in %s", name);
   whole_world();
 }
 
