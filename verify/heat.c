@@ -281,7 +281,7 @@ void verify_heat(verify *v) {
   lumped(v, 50.0, 0.0, 0, "air");
   lumped(v, 0.0, 0.9, 0, "radiation");
   lumped(v, 50.0, 0.9, 1, "air-on-floor");
-  crust(v, wide, 2 * steps);
+  crust(v, wide, 1600); /* to a crust of 1.5 separations */
   closed(v, 1e-6, "closed");
   closed(v, 0.4, "closed-fast");
 }

@@ -117,6 +117,7 @@ static void fill(oz_cpu *cpu, const scene *s) {
        .mixing = 1e-4f,
        .conductivity = 2.0f,
        .heat_share = 1e-6f,
+       .film_coefficient = 80.0f,
        .ramp_count = 3,
        .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
       {.density = 1000.0f,
@@ -130,6 +131,7 @@ static void fill(oz_cpu *cpu, const scene *s) {
        .yield_stress = 20.0f,
        .conductivity = 40.0f,
        .heat_share = 5e-7f,
+       .emissivity = 0.9f,
        .melting_point = 295.0f,
        .melt_step = 4.0f}};
   CHECK(b->table->matter(b, matter, 2, &why) == OOZE_OK, "%s", why.text);
@@ -176,6 +178,7 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.has_yield = relaxation;
   step.laws = laws;
   step.has_heat = 1;
+  step.has_air = 1;
   step.has_tension = 1;
   step.has_ramps = strcmp(s->name, "corner") == 0;
   step.diffusivity = 2e-5f;

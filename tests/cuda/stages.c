@@ -185,6 +185,7 @@ static void load(oz_backend *b, const state *s) {
        .mixing = 1e-4f,
        .conductivity = 2.0f,
        .heat_share = 1e-6f,
+       .film_coefficient = 80.0f,
        .ramp_count = 3,
        .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
       {.density = 1000.0f,
@@ -198,6 +199,7 @@ static void load(oz_backend *b, const state *s) {
        .yield_stress = 20.0f,
        .conductivity = 40.0f,
        .heat_share = 5e-7f,
+       .emissivity = 0.9f,
        .melting_point = 295.0f,
        .melt_step = 4.0f}};
   CHECK(b->table->matter(b, matter, 2, &why) >= 0, "%s", why.text);
@@ -306,7 +308,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
   oz_step step;
   memset(&step, 0, sizeof step);
   step.backend = &t.base, step.params = &params, step.separation = D;
-  step.has_heat = 1, step.has_tension = 1, step.diffusivity = 2e-5f;
+  step.has_heat = step.has_air = 1, step.has_tension = 1, step.diffusivity = 2e-5f;
   /* half elastic, half fluid: mixed, it would be neither in the next substep */
   step.has_mixing = model == OOZE_MODEL_LINKS;
   step.mixing = 2e-4f;
@@ -318,7 +320,9 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
   /* the density's push is carried by matrices */
   if (kind == FREE) step.has_boundary = step.has_loads = step.has_slip = 0;
   step.has_soft = step.soft_tears = !s.calm;
-  if (s.calm) step.has_heat = step.has_mixing = step.has_tension = 0; /* the CPU looks ahead then */
+  if (s.calm)
+    step.has_heat = step.has_air = step.has_mixing = step.has_tension =
+        0; /* the CPU looks ahead then */
   step.soft_rate = soft.young * soft.stretch_bound + soft.bulk * soft.volume_bound;
   step.soft_damped = step.soft_rate * soft.damping;
   /* a second substep would start with pairs a millionth apart, whose direction the GPU's packed
