@@ -1,10 +1,13 @@
 // Ooze Surface: particles to a signed distance VDB with attributes, or to polygons.
 // SPDX-License-Identifier: Apache-2.0
+#include <GA/GA_AttributeDict.h>
 #include <GA/GA_Handle.h>
 #include <GEO/GEO_PolyCounts.h>
 #include <GU/GU_PrimPoly.h>
 #include <GU/GU_PrimVDB.h>
+#include <UT/UT_StringHolder.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -75,6 +78,9 @@ private:
     ooze_surface_desc d;
     ooze_surface_points points;
     ooze_surface_scalar scalars[2];
+    std::vector<Channel> channels;
+    std::vector<ooze_surface_channel> listed;
+    std::vector<uint32_t> materials;
     ooze_hooks hooks;
     ooze_message why = {""};
     ooze_surface_desc_default(&d);
@@ -117,7 +123,60 @@ private:
       if (!stress.empty())
         scalars[points.scalar_count++] = ooze_surface_scalar{"stress", stress.data(), 0};
     }
+    find_channels(in, parms.text("attribs"), channels, report);
+    for (auto &c : channels)
+      listed.push_back({c.name.c_str(), c.values.data(), 0, c.components, c.kind});
+    points.channels = listed.data();
+    points.channel_count = uint32_t(listed.size());
+    if (parms.on("material")) points.material_count = find_materials(in, materials, report);
+    points.materials = materials.data();
     return report.ok(ooze_surface_build(&d, &points, &out.s, &why), why, "surface");
+  }
+
+  // An attribute of the particles that the surface takes on.
+  struct Channel {
+    std::string name;
+    uint32_t components, kind;
+    std::vector<float> values;
+  };
+  static void find_channels(const GU_Detail &in, const std::string &pattern,
+                            std::vector<Channel> &out, oz::Report &report) {
+    enum { MOST = 8 };
+    for (GA_AttributeDict::iterator it = in.pointAttribs().begin(GA_SCOPE_PUBLIC); !it.atEnd();
+         ++it) {
+      const GA_Attribute *a = it.attrib();
+      const UT_StringHolder name(a->getName());
+      const int width = a->getTupleSize();
+      const bool known = name == "P" || name == "v" || name == "temperature" || name == "stress";
+      if (known || a->getStorageClass() != GA_STORECLASS_REAL || (width != 1 && width != 3) ||
+          !name.multiMatch(pattern.c_str()))
+        continue;
+      if (out.size() == MOST) {
+        report.warn("a surface takes %d attributes; %s is left out", int(MOST), name.c_str());
+        continue;
+      }
+      const bool place = width == 3 && (name == "rest" || name == "rest2");
+      const uint32_t kind = place          ? OOZE_CHANNEL_PLACE
+                            : name == "Cd" ? OOZE_CHANNEL_SHARP
+                                           : OOZE_CHANNEL_MEAN;
+      out.push_back({name.c_str(), uint32_t(width), kind, read(in, name.c_str(), width)});
+    }
+  }
+
+  // How many materials there are; 0 where it is not told.
+  static uint32_t find_materials(const GU_Detail &in, std::vector<uint32_t> &out,
+                                 oz::Report &report) {
+    enum { MOST = 16 };
+    GA_ROHandleI h(in.findPointAttribute("material"));
+    uint32_t most = 0;
+    for (GA_Index i = 0; i < in.getNumPoints(); ++i) { // without the attribute all are of the first
+      const int number = h.isValid() ? h.get(in.pointOffset(i)) : 0;
+      out.push_back(uint32_t(std::max(number, 0)));
+      most = std::max(most, out.back());
+    }
+    if (most < MOST) return most + 1;
+    report.warn("a surface tells %d materials apart; the particles have %u", int(MOST), most + 1);
+    return 0;
   }
 
   bool grids(const Surface &surface, const oz::Parms &parms, oz::Report &report) {
@@ -157,6 +216,11 @@ private:
     put("P", GA_TYPE_POINT, m.positions);
     put("N", GA_TYPE_NORMAL, m.normals); // stays a normal under non-uniform scale
     put("v", GA_TYPE_VECTOR, m.velocities);
+    for (uint32_t i = 0; m.channels && i < ooze_points_attribute_count(m.channels); ++i) {
+      ooze_points_attribute a;
+      ooze_points_attribute_default(&a);
+      if (n && ooze_points_attribute_get(m.channels, i, &a) >= 0) put_channel(a, first, n);
+    }
     if (m.triangle_count) {
       GEO_PolyCounts counts;
       counts.append(3, GA_Size(m.triangle_count));
@@ -166,6 +230,25 @@ private:
     }
     ooze_mesh_release(&m);
     return true;
+  }
+
+  // One more attribute of the polygons' points.
+  void put_channel(const ooze_points_attribute &from, GA_Index first, GA_Size n) {
+    const int width = int(from.components);
+    if (from.type != OOZE_FLOAT32 && from.type != OOZE_INT32) return;
+    if (from.type == OOZE_FLOAT32)
+      gdp->addFloatTuple(GA_ATTRIB_POINT, from.name, width);
+    else
+      gdp->addIntTuple(GA_ATTRIB_POINT, from.name, width);
+    GA_Attribute *to = gdp->findPointAttribute(from.name);
+    for (int k = 0; k < width; ++k)
+      if (from.type == OOZE_FLOAT32)
+        GA_RWHandleF(to).setBlockFromIndices(first, n, static_cast<const float *>(from.data) + k,
+                                             width, k);
+      else
+        GA_RWHandleI(to).setBlockFromIndices(first, n, static_cast<const int32 *>(from.data) + k,
+                                             width, k);
+    if (!std::strcmp(from.name, "Cd")) to->setTypeInfo(GA_TYPE_COLOR);
   }
 
   oz::Host myHost;

@@ -380,4 +380,47 @@ OZ_CASE(the_microsolver_goes_on_from_any_copy) {
   CHECK(bits(object.data["Geometry"]->gdh.gdp()) == before);
   whole_world();
 }
+OZ_CASE(surfaces_carry_what_particles_have) {
+  fresh_world();
+  Make two([](GU_Detail &g, double) {
+    block(g, 6, 0, 0, 0, D);
+    GA_Attribute *cd = g.addFloatTuple(GA_ATTRIB_POINT, "Cd", 3),
+                 *rest = g.addFloatTuple(GA_ATTRIB_POINT, "rest", 3),
+                 *m = g.addIntTuple(GA_ATTRIB_POINT, "material", 1);
+    for (GA_Offset o : g.order) {
+      const UT_Vector3 p = g.getPos3(o);
+      const bool right = p[0] > 2.5 * D;
+      cd->put(o, right ? 0 : 2, 1.0);
+      m->put(o, 0, right ? 1 : 0);
+      for (int k = 0; k < 3; ++k) rest->put(o, k, double(p[k]) + 10);
+    }
+  });
+  SOP_Node *s = node("ooze::surface::1.0", {&two});
+  s->set("particlesep", D);
+  s->set("velocity", 0);
+  s->set("material", 1);
+  s->set_text("output", "both");
+  CHECK(cook(s, 1) != nullptr && s->messages.empty(), "%s", said(s).c_str());
+  const std::vector<std::string> names = grids::names(*s->gdp);
+  for (const char *wanted : {"surface", "Cd", "rest", "material", "weight_0", "weight_1"})
+    CHECK(std::find(names.begin(), names.end(), wanted) != names.end(), "no grid %s", wanted);
+  GA_ROHandleF cd(s->gdp->findPointAttribute("Cd")), rest(s->gdp->findPointAttribute("rest"));
+  GA_ROHandleI m(s->gdp->findPointAttribute("material"));
+  CHECK(cd.isValid() && rest.isValid() && m.isValid());
+  CHECK(s->gdp->findPointAttribute("Cd")->getTypeInfo() == GA_TYPE_COLOR);
+  size_t seen = 0;
+  for (GA_Index i = GA_Index(names.size()); i < s->gdp->getNumPoints();
+       ++i) { // after the grids' own
+    const GA_Offset o = s->gdp->pointOffset(i);
+    const double x = double(s->gdp->getPos3(o)[0]);
+    for (int k = 0; k < 3; ++k)
+      CHECK_NEAR(double(rest.get(o, k)), double(s->gdp->getPos3(o)[k]) + 10, 1e-3, "it went along");
+    if (std::fabs(x - 2.5 * D) < 1.5 * D) continue; // the seam
+    ++seen;
+    CHECK_EQ(m.get(o), x > 2.5 * D ? 1 : 0);
+    CHECK_NEAR(double(cd.get(o, x > 2.5 * D ? 0 : 2)), 1, 0.05, "the colour of its side");
+  }
+  CHECK(seen > 50, "%zu", seen);
+  whole_world();
+}
 OZ_TEST_MAIN()
