@@ -6,6 +6,16 @@
 
 enum { REACH = 4 }; /* lattice layers within the widest kernel, h = 3.6 d */
 
+/* Substeps of at least this much of the time sqrt(d / g), in which gravity moves a particle by half
+ * a separation, take an excess of density back at once, shorter ones by the square of their share.
+ * The push of a substep becomes velocity, which would grow as 1 / dt otherwise: with the square a
+ * short substep sees a spring of constant stiffness. */
+static const float DENSITY_TIME = 0.05f;
+
+/* The volume that tension has opened (oz_dilation_now) is taken back at a rate: shorter substeps
+ * than the first take their share, and than the second see a spring as well. */
+static const float DILATION_TIME = 0.05f, DILATION_SHORT = 0.03f;
+
 static const double PI = 3.14159265358979323846;
 
 /* Kernel support over the separation. */
@@ -120,6 +130,10 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->t_ref = (float)t_ref;
   f->k_ref = (float)k_ref;
   f->g_ref = (float)g_ref;
+  const float fall = sqrtf(f->d / 9.81f), pace = dt / (DENSITY_TIME * fall);
+  f->density_pace = fminf(1.0f, pace * pace);
+  f->dilation_pace =
+      fminf(1.0f, dt / (DILATION_TIME * fall)) * fminf(1.0f, dt / (DILATION_SHORT * fall));
   f->shifting = 0.0f; /* models that shift say so */
   f->dilates = 0;
   f->d_ref = (float)(d_ref * Vm * d * Vm * d);

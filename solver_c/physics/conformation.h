@@ -9,11 +9,23 @@
 
 /* ---- pieces ---- */
 
+/* Lanes so compliant that a substep does not change their deviatoric stress: their constraint is
+ * volume alone, and the stress that they carry acts as a force. Compliance grows with 1 / dt, of
+ * elastic material with 1 / dt^2, and pressure does not: beyond this limit, the rounding error of
+ * the pressure in the deviator, times a, is larger than the residual of the volume, and the
+ * iterations gain energy from it. */
+#define OZ_COMPLIANCE_MOST 1e4f /* t_ref */
+
+OZ_FN oz_mask oz_volume_only(const oz_frame *f, oz_real a) {
+  return a > oz_set(f->volume_split ? OZ_COMPLIANCE_MOST * f->t_ref : 1e30f);
+}
+
 /* Compliance as an operator: a on the deviator, a_min (practically 0) on the volume, so that a
  * stretched thread becomes thinner (docs/theory/conformation.md, split compliance). Without the
  * split, a on everything. */
 OZ_FN void oz_comply(const oz_frame *f, oz_real a, const oz_s3 *lam, oz_real sign, oz_s3 *out) {
   oz_real a_vol = f->volume_split ? oz_min(oz_set(f->a_min), a) : a;
+  a = oz_select(oz_volume_only(f, a), a_vol, a);
   oz_real t = (a_vol - a) * oz_s3_trace(lam) * (1.0f / 3.0f);
   for (int c = 0; c < 6; c++) out->s[c] += sign * (a * lam->s[c] + (c < 3 ? t : oz_set(0.0f)));
 }
@@ -22,11 +34,15 @@ OZ_FN void oz_comply(const oz_frame *f, oz_real a, const oz_s3 *lam, oz_real sig
  * the bound's eigenvalues, plus compliance (docs/theory/velocity_projection.md). */
 typedef struct {
   oz_real p[6], a, a_vol;
+  oz_mask volume_only;
 } oz_metric;
 
 OZ_FN oz_metric oz_metric_of(const oz_frame *f, const oz_real p[3], oz_real a) {
   static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
-  oz_metric m = {{oz_set(0.0f)}, a, f->volume_split ? oz_min(oz_set(f->a_min), a) : a};
+  oz_metric m;
+  m.a_vol = f->volume_split ? oz_min(oz_set(f->a_min), a) : a;
+  m.volume_only = oz_volume_only(f, a);
+  m.a = oz_select(m.volume_only, m.a_vol, a);
   oz_real floor = oz_set(0.04f * f->t_ref);
   for (int c = 0; c < 6; c++) m.p[c] = oz_max(p[I[c]] + p[J[c]], floor);
   return m;
@@ -34,7 +50,7 @@ OZ_FN oz_metric oz_metric_of(const oz_frame *f, const oz_real p[3], oz_real a) {
 
 /* M^-1 e; Sherman-Morrison on the trace. */
 OZ_FN oz_s3 oz_metric_solve(const oz_frame *f, const oz_metric *m, oz_s3 e) {
-  oz_real D[3], den = oz_set(0.0f);
+  oz_real D[3], den = oz_set(0.0f), trace = oz_s3_trace(&e);
   for (int c = 0; c < 6; c++) {
     oz_real inv = 1.0f / (m->p[c] + m->a);
     if (c < 3) {
@@ -46,6 +62,11 @@ OZ_FN oz_s3 oz_metric_solve(const oz_frame *f, const oz_metric *m, oz_s3 e) {
   if (f->volume_split) {
     oz_real k = (m->a - m->a_vol) * (e.s[0] + e.s[1] + e.s[2]) / den;
     for (int c = 0; c < 3; c++) e.s[c] += k * D[c];
+    if (oz_any(m->volume_only)) {
+      oz_real mean = trace / (m->p[0] + m->p[1] + m->p[2] + 3.0f * m->a_vol);
+      for (int c = 0; c < 6; c++)
+        e.s[c] = oz_select(m->volume_only, c < 3 ? mean : oz_set(0.0f), e.s[c]);
+    }
   }
   return e;
 }

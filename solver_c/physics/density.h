@@ -53,6 +53,7 @@ OZ_FN void oz_density_bound_of(const oz_frame *f, uint32_t i, const oz_density_o
   oz_real D = c * c * o->diag + o->om * oz_max(oz_dot(own, own), oz_dot(own, push));
   oz_real row = c * o->near + o->row * oz_length(own);
   oz_real relax = oz_min(oz_set(0.6f), 2.5f * D / oz_max(row, oz_set(1e-30f)));
+  relax *= f->density_pace;
   oz_st(f->density_relaxation, i, relax / oz_max(D, oz_set(0.2f * f->d_ref)));
 }
 

@@ -96,6 +96,8 @@ typedef struct oz_frame {
   float w_self;    /* Vm W(0) */
   float dens_grad; /* Vm / V0: turns ghat into the density's gradient */
   float k_ref, g_ref;     /* lattice values of trace K, and of |gradient_sum| at a flat surface */
+  /* share of an excess of density that one substep takes back (density.h), and of a lack of it */
+  float density_pace, dilation_pace;
   float shifting;         /* strength of particle shifting, 0 to 1 (shift.h) */
   uint32_t dilates;       /* volume gained under tension is taken back (dilation) */
   float t_ref, d_ref;     /* lattice values of the diagonals of both operators, for floors */

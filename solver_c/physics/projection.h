@@ -101,7 +101,7 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
   if (f->has_relaxation_time) share *= oz_flow_share(f, i, oz_s3_trace(&own->Q));
   for (int c = 0; c < 3; c++) e.s[c] -= mean;
   oz_real rate = 0.5f * oz_sqrt(0.5f * oz_s3_dot(&e, &e));
-  oz_real now = oz_min(oz_ld(f->dilation, i) * share, OZ_DILATION_STRAIN * rate);
+  oz_real now = oz_min(f->dilation_pace * oz_ld(f->dilation, i) * share, OZ_DILATION_STRAIN * rate);
   if (f->has_yield) now = oz_select(oz_yield(f, i) > oz_set(0.0f), oz_set(0.0f), now);
   oz_st(f->dilation, i, now);
   return now;

@@ -256,7 +256,7 @@ typedef struct ooze_params {
   float cauchy_support;       /* separations: radius of influence r_e. Default 2.6. */
   uint32_t cauchy_iterations; /* conjugate gradient iterations for the pressure. Default 30. */
   /* strength of particle shifting, 0 to 1, which keeps flowing material whole (model conformation);
-   * with it volume is held under tension, and sticky walls hold in both directions. Default 0. */
+   * with it volume is held under tension, and sticky walls hold in both directions. Default 1. */
   float shifting;
   /* 0 or 1: particles remember when and where they came in (OOZE_BIRTH, OOZE_REST_1, OOZE_REST_2),
    * for shading; switched on, those that are there begin now. The motion does not depend on it.
@@ -859,7 +859,7 @@ static inline void ooze_params_default(ooze_params *p) {
   p->gradient_correction = 1;
   p->zero_energy = 0.8f;
   p->rest_filter = 2;
-  p->shifting = 0.0f;
+  p->shifting = 1.0f;
   p->wall_density = 1;
   p->split_compliance = 1;
   p->links_time = 9.06e-4f;
