@@ -103,7 +103,7 @@ MATERIALS = {
                   subsurface_radius=(1.0, 0.7, 0.45), subsurface_scale=0.004),
     "ketchup": dict(base_color=(0.5, 0.03, 0.015), specular_roughness=0.15, subsurface=0.35, subsurface_color=(0.65, 0.05, 0.02),
                     subsurface_radius=(1.0, 0.15, 0.08), subsurface_scale=0.003),
-    "paint": dict(base_color=(0.12, 0.3, 0.62), specular_roughness=0.3, coat=0.3, coat_roughness=0.2),
+    "paint": dict(base_color=(0.12, 0.3, 0.62), specular_roughness=0.3),
     "blood": dict(base_color=(0.28, 0.008, 0.008), specular_roughness=0.05, specular_IOR=1.36, transmission=0.25, transmission_color=(0.5, 0.01, 0.01),
                   transmission_depth=0.002, subsurface=0.2, subsurface_color=(0.5, 0.02, 0.02), subsurface_radius=(1.0, 0.1, 0.1), subsurface_scale=0.002),
     "shampoo": dict(base_color=(0.95, 0.85, 0.6), specular_roughness=0.04, specular_IOR=1.4, transmission=0.85, transmission_color=(0.97, 0.85, 0.55),
