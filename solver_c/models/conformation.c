@@ -274,7 +274,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   if (s->has_boundary && !s->boundary_still) RUN(boundary_end);
   OZ_TRY(oz_bodies_finish(b, f, why));
   for (uint32_t k = 0; k < sweeps; k++) { /* from u to u2, and back with the next sweep */
-    f->filter_factor = OZ_FILTER_FACTOR(k, sweeps);
+    f->filter_factor = f->filter_pace * OZ_FILTER_FACTOR(k, sweeps);
     RUN(filter_gradient);
     RUN(filter_move);
     swap(&f->u, &f->u2);

@@ -16,6 +16,10 @@ static const float DENSITY_TIME = 0.05f;
  * than the first take their share, and than the second see a spring as well. */
 static const float DILATION_TIME = 0.05f, DILATION_SHORT = 0.03f;
 
+/* The rest filter takes what is not affine at a rate, too: every substep, it would be a viscosity
+ * that grows as 1 / dt. */
+static const float FILTER_TIME = 0.05f;
+
 static const double PI = 3.14159265358979323846;
 
 /* Kernel support over the separation. */
@@ -134,6 +138,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->density_pace = fminf(1.0f, pace * pace);
   f->dilation_pace =
       fminf(1.0f, dt / (DILATION_TIME * fall)) * fminf(1.0f, dt / (DILATION_SHORT * fall));
+  f->filter_pace = fminf(1.0f, dt / (FILTER_TIME * fall));
   f->shifting = 0.0f; /* models that shift say so */
   f->dilates = 0;
   f->d_ref = (float)(d_ref * Vm * d * Vm * d);

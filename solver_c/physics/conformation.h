@@ -9,40 +9,40 @@
 
 /* ---- pieces ---- */
 
-/* Lanes so compliant that a substep does not change their deviatoric stress: their constraint is
- * volume alone, and the stress that they carry acts as a force. Compliance grows with 1 / dt, of
- * elastic material with 1 / dt^2, and pressure does not: beyond this limit, the rounding error of
- * the pressure in the deviator, times a, is larger than the residual of the volume, and the
- * iterations gain energy from it. */
-#define OZ_COMPLIANCE_MOST 1e4f /* t_ref */
-
-OZ_FN oz_mask oz_volume_only(const oz_frame *f, oz_real a) {
-  return a > oz_set(f->volume_split ? OZ_COMPLIANCE_MOST * f->t_ref : 1e30f);
+/* The mean of the diagonal, which is left without it. The trace of the rest is subtracted once
+ * more: what the first subtraction leaves of it is a rounding error of the mean, which compliance
+ * would multiply. */
+OZ_FN oz_real oz_s3_take_mean(oz_s3 *e) {
+  oz_real mean = oz_s3_trace(e) * (1.0f / 3.0f), rest;
+  for (int c = 0; c < 3; c++) e->s[c] -= mean;
+  rest = oz_s3_trace(e) * (1.0f / 3.0f);
+  for (int c = 0; c < 3; c++) e->s[c] -= rest;
+  return mean;
 }
 
 /* Compliance as an operator: a on the deviator, a_min (practically 0) on the volume, so that a
  * stretched thread becomes thinner (docs/theory/conformation.md, split compliance). Without the
- * split, a on everything. */
+ * split, a on everything. Compliance grows with 1 / dt, of elastic material with 1 / dt^2, and
+ * pressure does not: deviator and volume are kept apart, since a rounding error of the pressure in
+ * the deviator, times a, may be larger than the residual of the volume. */
 OZ_FN void oz_comply(const oz_frame *f, oz_real a, const oz_s3 *lam, oz_real sign, oz_s3 *out) {
-  oz_real a_vol = f->volume_split ? oz_min(oz_set(f->a_min), a) : a;
-  a = oz_select(oz_volume_only(f, a), a_vol, a);
-  oz_real t = (a_vol - a) * oz_s3_trace(lam) * (1.0f / 3.0f);
-  for (int c = 0; c < 6; c++) out->s[c] += sign * (a * lam->s[c] + (c < 3 ? t : oz_set(0.0f)));
+  oz_s3 dev = *lam;
+  oz_real a_vol = f->volume_split ? oz_min(oz_set(f->a_min), a) : a, mean = oz_s3_take_mean(&dev);
+  for (int c = 0; c < 6; c++)
+    out->s[c] += sign * (a * dev.s[c] + (c < 3 ? a_vol * mean : oz_set(0.0f)));
 }
 
 /* The preconditioner M in its own frame, the eigenframe U of the relaxation bound: pairwise sums of
  * the bound's eigenvalues, plus compliance (docs/theory/velocity_projection.md). */
 typedef struct {
   oz_real p[6], a, a_vol;
-  oz_mask volume_only;
 } oz_metric;
 
 OZ_FN oz_metric oz_metric_of(const oz_frame *f, const oz_real p[3], oz_real a) {
   static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
   oz_metric m;
+  m.a = a;
   m.a_vol = f->volume_split ? oz_min(oz_set(f->a_min), a) : a;
-  m.volume_only = oz_volume_only(f, a);
-  m.a = oz_select(m.volume_only, m.a_vol, a);
   oz_real floor = oz_set(0.04f * f->t_ref);
   for (int c = 0; c < 6; c++) m.p[c] = oz_max(p[I[c]] + p[J[c]], floor);
   return m;
@@ -50,7 +50,7 @@ OZ_FN oz_metric oz_metric_of(const oz_frame *f, const oz_real p[3], oz_real a) {
 
 /* M^-1 e; Sherman-Morrison on the trace. */
 OZ_FN oz_s3 oz_metric_solve(const oz_frame *f, const oz_metric *m, oz_s3 e) {
-  oz_real D[3], den = oz_set(0.0f), trace = oz_s3_trace(&e);
+  oz_real D[3], den = oz_set(0.0f);
   for (int c = 0; c < 6; c++) {
     oz_real inv = 1.0f / (m->p[c] + m->a);
     if (c < 3) {
@@ -62,28 +62,38 @@ OZ_FN oz_s3 oz_metric_solve(const oz_frame *f, const oz_metric *m, oz_s3 e) {
   if (f->volume_split) {
     oz_real k = (m->a - m->a_vol) * (e.s[0] + e.s[1] + e.s[2]) / den;
     for (int c = 0; c < 3; c++) e.s[c] += k * D[c];
-    if (oz_any(m->volume_only)) {
-      oz_real mean = trace / (m->p[0] + m->p[1] + m->p[2] + 3.0f * m->a_vol);
-      for (int c = 0; c < 6; c++)
-        e.s[c] = oz_select(m->volume_only, c < 3 ? mean : oz_set(0.0f), e.s[c]);
-    }
   }
   return e;
 }
 
 OZ_FN oz_real oz_metric_square(const oz_metric *m, const oz_s3 *e) { /* e . M e */
-  oz_s3 t;
-  oz_real trace = oz_s3_trace(e);
-  for (int c = 0; c < 6; c++) t.s[c] = (m->p[c] + m->a) * e->s[c];
-  return oz_s3_dot(e, &t) - (m->a - m->a_vol) * (1.0f / 3.0f) * trace * trace;
+  oz_s3 t, dev = *e;
+  oz_real mean = oz_s3_take_mean(&dev);
+  for (int c = 0; c < 6; c++) t.s[c] = m->p[c] * e->s[c];
+  return oz_s3_dot(e, &t) + m->a * oz_s3_dot(&dev, &dev) + 3.0f * m->a_vol * mean * mean;
+}
+
+/* U E U^T and U^T E U. The mean is no part of the rotation, whose own rounding error it would leave
+ * in the deviator. */
+OZ_FN oz_s3 oz_to_frame(oz_s3 e, const oz_m3 *U) {
+  oz_real mean = oz_s3_take_mean(&e);
+  e = oz_s3_rotate_back(&e, U);
+  for (int c = 0; c < 3; c++) e.s[c] += mean;
+  return e;
+}
+
+OZ_FN oz_s3 oz_from_frame(oz_s3 e, const oz_m3 *U) {
+  oz_real mean = oz_s3_take_mean(&e);
+  e = oz_s3_rotate(&e, U);
+  for (int c = 0; c < 3; c++) e.s[c] += mean;
+  return e;
 }
 
 /* M^-1 r */
 OZ_FN oz_s3 oz_precondition(const oz_frame *f, const oz_s3 *r, const oz_m3 *U, const oz_real p[3],
                             oz_real a) {
   oz_metric m = oz_metric_of(f, p, a);
-  oz_s3 e = oz_metric_solve(f, &m, oz_s3_rotate_back(r, U));
-  return oz_s3_rotate(&e, U);
+  return oz_from_frame(oz_metric_solve(f, &m, oz_to_frame(*r, U)), U);
 }
 
 /* dev(Q) / q: the strain that the stored stretch asks for; without the split Q - I. */

@@ -95,7 +95,7 @@ typedef struct oz_frame {
   float w_norm;    /* Vm W(r) = w_norm (h2 - r2)^3 (poly6) */
   float w_self;    /* Vm W(0) */
   float dens_grad; /* Vm / V0: turns ghat into the density's gradient */
-  float k_ref, g_ref;     /* lattice values of trace K, and of |gradient_sum| at a flat surface */
+  float k_ref, g_ref; /* lattice values of trace K, and of |gradient_sum| at a flat surface */
   /* share of an excess of density that one substep takes back (density.h), and of a lack of it */
   float density_pace, dilation_pace;
   float shifting;         /* strength of particle shifting, 0 to 1 (shift.h) */
@@ -111,14 +111,15 @@ typedef struct oz_frame {
   float wall_gap;   /* m: least distance of a particle's centre from a wall */
   /* m/s: 0.5 |g| dt; walls hold particles slower than this (docs/theory/rest_filter.md) */
   float rest_speed;
+  float filter_pace;   /* part of a sweep of the rest filter in short substeps, 1 in others */
   float filter_factor; /* relaxation factor of a sweep of the rest filter (OZ_FILTER_FACTOR) */
   float a_min;         /* floor of a: 2e-5 t_ref, so that singular rows stay bounded */
   float beta;          /* relaxation: 1.9 bounded form, 5 in the paper */
   uint32_t scheme, corotation, gradient_correction, volume_split, wall_density;
   /* heat exchange: scale, and lattice sums of c and c r^2 / d^2 */
   float heat_norm, heat_sum, heat_moment;
-  float heat_lack; /* share of heat_sum that a particle of a flat surface lacks */
-  float ambient;   /* K: of the air */
+  float heat_lack;            /* share of heat_sum that a particle of a flat surface lacks */
+  float ambient;              /* K: of the air */
   float heat_nu, heat_weight; /* of one stage of conduction (models/heat.c) */
   float mix_weight;           /* of an exchange between fluids that mix (models/mixing.c) */
   oz_spring_constants springs;

@@ -123,11 +123,11 @@ OZ_FN void oz_residual_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_
   oz_mask on = own->on & (own->p[0] + own->p[1] + own->p[2] > oz_set(1e-3f * f->t_ref));
   for (int c = 0; c < 6; c++) r.s[c] = oz_select(on, r.s[c], oz_set(0.0f));
   oz_metric m = oz_metric_of(f, own->p, own->a);
-  oz_s3 e = oz_s3_rotate_back(&r, &U), z = oz_metric_solve(f, &m, e);
+  oz_s3 e = oz_to_frame(r, &U), z = oz_metric_solve(f, &m, e);
   for (int c = 0; c < 6; c++) z.s[c] = oz_select(on, z.s[c], oz_set(0.0f));
   oz_six_st(f->cg_residual, f->stride, i, &z);
   red[0] = oz_s3_dot(&e, &z);
-  z = oz_s3_rotate(&z, &U);
+  z = oz_from_frame(z, &U);
   oz_six_st(f->cg_direction, f->stride, i, &z);
   oz_send(f, i, &z, B);
 }
@@ -203,7 +203,7 @@ OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   red[0] = oz_s3_dot(&p, &q);
   red[1] =
       oz_metric_square(&m, &z); /* z and q are 0 where there is no constraint, and w with them */
-  q = oz_s3_rotate_back(&q, &U);
+  q = oz_to_frame(q, &U);
   w = oz_metric_solve(f, &m, q);
   oz_six_st(f->cg_applied, f->stride, i, &w);
   red[2] = oz_s3_dot(&z, &q);
@@ -296,7 +296,7 @@ OZ_FN void oz_cg_step(const oz_frame *f, uint32_t i, oz_cg_own *o) {
   oz_s3 z = o->z, p;
   for (int c = 0; c < 6; c++) z.s[c] -= al * o->w.s[c];
   oz_six_st(f->cg_residual, f->stride, i, &z);
-  z = oz_s3_rotate(&z, &U);
+  z = oz_from_frame(z, &U);
   for (int c = 0; c < 6; c++) p.s[c] = z.s[c] + be * o->p.s[c];
   oz_six_st(f->cg_direction, f->stride, i, &p);
   oz_send(f, i, &p, &o->B);
