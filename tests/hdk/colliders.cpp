@@ -247,7 +247,8 @@ OZ_CASE(friction_may_differ_from_point_to_point) {
       double sum[2] = {0, 0}, n[2] = {0, 0};
       for (GA_Offset o : g->order) {
         int right = g->getPos3(o)[2] > 0;
-        if (g->getPos3(o)[1] > 2 * D) continue; // what is held leans: the lowest layer tells
+        // what is held leans: its lowest layer tells
+        if (right && g->getPos3(o)[1] > 2 * D) continue;
         sum[right] += g->findPointAttribute("v")->number<double>(o, 0), n[right] += 1;
       }
       CHECK(n[0] > 4 && n[1] > 4);
