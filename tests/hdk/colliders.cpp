@@ -111,7 +111,6 @@ struct Slab {
     source = node("ooze::source::1.0", {&shape});
     source->set("particlesep", D);
     preset(source, "dough");
-    source->set("secondviscosity", 0.0); // one that does not bounce
     solver = coarse(node("ooze::solver::1.0", {source, &under}), 4);
     solver->set("boundary", boundary);
   }
@@ -247,8 +246,7 @@ OZ_CASE(friction_may_differ_from_point_to_point) {
       double sum[2] = {0, 0}, n[2] = {0, 0};
       for (GA_Offset o : g->order) {
         int right = g->getPos3(o)[2] > 0;
-        // what is held leans: its lowest layer tells
-        if (right && g->getPos3(o)[1] > 2 * D) continue;
+        if (g->getPos3(o)[1] > 2 * D) continue; // what is held leans: the lowest layer tells
         sum[right] += g->findPointAttribute("v")->number<double>(o, 0), n[right] += 1;
       }
       CHECK(n[0] > 4 && n[1] > 4);
@@ -306,6 +304,7 @@ static void pair(GU_Detail &g, double f) {
 OZ_CASE(packed_primitives_are_rigid_colliders_of_their_own) {
   fresh_world();
   Slab s(pair, OOZE_BOUNDARY_SDF);
+  s.source->set("secondviscosity", 0.0); // one that does not bounce
   s.shape.change(
       [](GU_Detail &g, double) { box(g, -0.3, 0.12, 0, 0.2), box(g, 0.3, 0.12, 0, 0.2); });
   const GU_Detail *g = s.at(8);
