@@ -44,6 +44,7 @@ ooze_result ooze_solver_create(const ooze_solver_desc *desc, ooze_solver **out, 
   s->max_particles = in.max_particles;
   s->threads = in.threads;
   ooze_params_default(&s->params);
+  s->explained_speed = OZ_SPEED_UNKNOWN;
   oz_colliders_init(&s->colliders, &s->memory);
   oz_emitters_init(&s->emitters, &s->memory, s->separation);
   oz_bodies_init(&s->bodies, &s->memory);

@@ -63,8 +63,8 @@ static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
     [OOZE_SOLVENT_VISCOSITY] = {"solventvisc", 1, 0, 1, 1, OZ_CHECK_SCHEMA,
                                 OZ_FIELD_SOLVENT_VISCOSITY, "solvent_viscosity"},
     [OOZE_SHEAR_RATE] = {"shearrate", 1, 0, 1, 1, OZ_CHECK_RATE, OZ_FIELD_SHEAR_RATE, NULL},
-    [OOZE_SECOND_STRETCH] = {"secondstretch", 6, 0, 1, 1, OZ_CHECK_STRETCH,
-                             OZ_FIELD_SECOND_STRETCH, NULL},
+    [OOZE_SECOND_STRETCH] = {"secondstretch", 6, 0, 1, 1, OZ_CHECK_STRETCH, OZ_FIELD_SECOND_STRETCH,
+                             NULL},
 };
 
 static uint32_t element_bytes(ooze_attribute a) { return a == OOZE_ID ? 8 : 4; }
@@ -345,5 +345,9 @@ ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint3
   OZ_TRY(oz_host_dirty(s));
   if (attribute == OOZE_RELAXATION_TIME || attribute == OOZE_SOLVENT_VISCOSITY)
     s->particles.relaxation_time_known = 0;
+  if (attribute == OOZE_CONFORMATION)
+    s->explained_speed = OZ_SPEED_OF_STRETCH;
+  else if (attribute == OOZE_VELOCITY && s->explained_speed >= 0)
+    s->explained_speed = OZ_SPEED_UNKNOWN;
   return OOZE_OK;
 }

@@ -1,7 +1,7 @@
 /* All state as one block of bytes, and back. Everything is little-endian, like every supported
  * machine.
  *
- *   header           oz_header, 80 bytes (72 before version 5)
+ *   header           oz_header, 88 bytes (72 before version 5, 80 before version 8)
  *   params           ooze_params, with its size in front
  *   materials        ooze_material each, likewise
  *   colliders        length (8 bytes), then the bytes of colliders.c
@@ -25,11 +25,12 @@
 
 #define OZ_MAGIC "ooze ck\n"
 /* 3 leaves no attribute out; 5 knows what computed it; 6 has the attributes of laws of flow; 7 has
- * birth and rest */
+ * birth and rest; 8 knows which speed is explained */
 enum {
-  OZ_CHECKPOINT_VERSION = 7,
+  OZ_CHECKPOINT_VERSION = 8,
   OZ_CHECKPOINT_OLDEST = 3,
   OZ_HEADER_BEFORE_5 = 72,
+  OZ_HEADER_BEFORE_8 = 80,
   OZ_STRUCT_MAX = 4096
 };
 
@@ -151,6 +152,7 @@ oz_header oz_checkpoint_header(const ooze_solver *s) {
   header.left_out = absent(s);
   header.backend = s->backend_kind;
   header.isa = s->isa;
+  header.explained_speed = s->explained_speed;
   return header;
 }
 
@@ -268,7 +270,10 @@ static ooze_result read_header(ooze_solver *s, oz_reader *r, oz_header *h) {
   if (!from) return cut_short(s, r, "the header");
   memset(h, 0, sizeof *h);
   memcpy(h, from, OZ_HEADER_BEFORE_5);
-  const size_t whole = h->version < 5 ? OZ_HEADER_BEFORE_5 : sizeof *h;
+  const size_t whole = h->version < 5   ? OZ_HEADER_BEFORE_5
+                       : h->version < 8 ? OZ_HEADER_BEFORE_8
+                                        : sizeof *h;
+  h->explained_speed = OZ_SPEED_UNKNOWN;
   if (memcmp(h->magic, OZ_MAGIC, sizeof h->magic) != 0)
     return oz_fail(s->message, OOZE_ERROR_FORMAT, "checkpoint: these bytes are not one");
   if (h->version < OZ_CHECKPOINT_OLDEST || h->version > OZ_CHECKPOINT_VERSION ||
@@ -571,6 +576,8 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   in->wait = NULL;
   in->boundary = boundary;
   s->time = in->header.time;
+  const double speed = in->header.explained_speed;
+  s->explained_speed = speed >= 0 || speed == OZ_SPEED_OF_STRETCH ? speed : OZ_SPEED_UNKNOWN;
   memset(&s->run, 0, sizeof s->run);
   s->lost = OOZE_OK;
   return OOZE_OK;

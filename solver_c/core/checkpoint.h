@@ -14,8 +14,9 @@ typedef struct oz_header {
   uint32_t library; /* ooze_version() that wrote it */
   double time;
   uint64_t next_id;
-  uint64_t left_out;     /* bits: attributes */
-  uint32_t backend, isa; /* OOZE_BACKEND_*, OOZE_ISA_* that computed it; 0: not known */
+  uint64_t left_out;      /* bits: attributes */
+  uint32_t backend, isa;  /* OOZE_BACKEND_*, OOZE_ISA_* that computed it; 0: not known */
+  double explained_speed; /* m/s (speeds.c), or OZ_SPEED_* */
 } oz_header;
 
 /* What a block is written from. */

@@ -1,6 +1,7 @@
 /* Adding, removing and finding particles. Everything that can fail comes first; the later part only
  * moves bytes. SPDX-License-Identifier: Apache-2.0 */
 #include "core/particles.h"
+#include "core/speeds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -340,6 +341,7 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
     }
   }
 
+  if (!hidden) oz_speeds_of_arrivals(s, a);
   /* from here on only a device can fail; then the old particles remain */
   uint64_t last = !a->ids ? p->next_id + n - 1 : behind ? a->ids[n - 1] : named[n - 1].id;
   ooze_result r = s->backend->table->resize(s->backend, old + n, s->message);
@@ -434,6 +436,7 @@ ooze_result oz_particles_empty(ooze_solver *s) {
   p->count = p->hidden = p->results = 0;
   s->boundary.placed = 0;
   p->relaxation_time_known = 0;
+  s->explained_speed = OZ_SPEED_UNKNOWN;
   return OOZE_OK;
 }
 

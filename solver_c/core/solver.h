@@ -14,9 +14,11 @@
 /* Limits on input. Positions further out could not be told apart in single precision anyway. */
 #define OZ_FAR_METRES 1e6
 #define OZ_FAR_SEPARATIONS 1e6
-#define OZ_FAST 1e6           /* m/s */
-#define OZ_HARD 1e9           /* m/s^2: the force attribute */
-#define OZ_SHORTEST_STEP 1e-9 /* s, a substep: 1/dt^2 and its products stay within a float */
+#define OZ_FAST 1e6                /* m/s */
+#define OZ_HARD 1e9                /* m/s^2: the force attribute */
+#define OZ_SPEED_UNKNOWN (-1.0)    /* velocities are the host's own */
+#define OZ_SPEED_OF_STRETCH (-2.0) /* and so are conformation tensors */
+#define OZ_SHORTEST_STEP 1e-9      /* s, a substep: 1/dt^2 and its products stay within a float */
 #define OZ_MATERIALS_MAX 65536u
 #define OZ_ID_MAX INT64_MAX /* ids fit Houdini's signed integers */
 
@@ -111,9 +113,12 @@ struct ooze_solver {
   size_t collider_frame_capacity;
   oz_nozzle *nozzle_frame;
   size_t nozzle_frame_capacity;
-  double time;           /* s, simulated */
-  oz_run run;            /* of the last ooze_step */
+  double time; /* s, simulated */
+  oz_run run;  /* of the last ooze_step */
+  /* m/s: speed that forces, walls and nozzles explain so far (speeds.c); OZ_SPEED_* below 0 */
+  double explained_speed;
   uint32_t told_tension; /* the log has heard that tension is held back */
+  uint32_t told_speed;   /* and that a few particles are faster than anything explains */
   uint32_t stepping;     /* within ooze_step: hooks may not step or destroy */
   ooze_result lost;      /* OOZE_LOST_*: nothing but clear, load and destroy helps */
 };

@@ -4,31 +4,11 @@
 #include <stdio.h>
 
 #include "core/particles.h"
+#include "core/speeds.h"
 #include "models/models.h"
 #include "physics/wall.h"
 
 /* ---- how long the next substep is ---- */
-
-/* Of visible particles: boundary particles have the velocity of the last substep, which a resumed
- * run does not know. */
-static ooze_result max_speed(ooze_solver *s, double *out) {
-  const void *copy;
-  if (s->backend->table->fastest) {
-    OZ_TRY(oz_host_flush(s));
-    return s->backend->table->fastest(s->backend, out, s->message);
-  }
-  if (s->particles.hidden) OZ_TRY(oz_rank_map(s));
-  OZ_TRY(oz_host_look(s, OZ_FIELD_U, &copy));
-  float most = 0;
-  for (uint32_t i = 0; i < oz_visible(s); ++i) {
-    const float *u =
-        (const float *)copy + 4 * (size_t)(s->particles.hidden ? s->particles.at[i] : i);
-    float speed2 = u[0] * u[0] + u[1] * u[1] + u[2] * u[2];
-    if (speed2 > most) most = speed2;
-  }
-  *out = sqrt((double)most);
-  return OOZE_OK;
-}
 
 /* Substeps that the rest of the step, `left` seconds, is to be cut into. The longest step h that
  * moves nothing further than cfl separations solves h (v + g h) = cfl d. It depends on state alone,
@@ -40,7 +20,7 @@ static ooze_result substeps_left(ooze_solver *s, double left, uint32_t done, uin
     return OOZE_OK;
   }
   double v = 0, g = 0, reach = (double)p->cfl * (double)s->separation;
-  OZ_TRY(max_speed(s, &v));
+  OZ_TRY(oz_speeds_greatest(s, &v));
   for (int k = 0; k < 3; ++k) g += (double)p->gravity[k] * (double)p->gravity[k];
   g = sqrt(g);
   /* the stable form of the quadratic's root */
@@ -465,6 +445,7 @@ static ooze_result step(ooze_solver *s, double dt) {
   if (!(whole > 0)) return OOZE_OK;
   OZ_TRY(oz_boundary_before_step(s));
   OZ_TRY(find_relaxation_time(s));
+  OZ_TRY(oz_speeds_before_step(s, whole));
 
   ooze_result r = OOZE_OK;
   const ooze_hooks *hooks = &s->memory.hooks;
@@ -498,12 +479,13 @@ static ooze_result step(ooze_solver *s, double dt) {
   oz_colliders_end_step(&s->colliders, fraction);
   oz_boundary_end_step(&s->boundary, fraction);
   oz_emitters_end_step(&s->emitters, fraction);
+  if (r == OOZE_OK) r = remove_lost(s, 0, 1);
+  if (r == OOZE_OK) r = oz_speeds_after_step(s, whole);
   if (r <= OOZE_LOST_DIVERGED && hooks->log)
     hooks->log(hooks->user, OOZE_LOG_ERROR, s->message->text);
   /* the last elastic particle may be gone: a resumed run would know */
   if (s->run.killed) s->particles.relaxation_time_known = 0;
   if (r != OOZE_OK) return r;
-  OZ_TRY(remove_lost(s, 0, 1));
   OZ_TRY(oz_labels_renew(s, begin, s->time));
   if (hooks->progress) (void)hooks->progress(hooks->user, 1.0);
   if (s->run.contained == 0) return OOZE_OK;

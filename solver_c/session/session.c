@@ -51,8 +51,9 @@ static int on_progress(void *user, double fraction) {
   return stop_wanted(s);
 }
 
+/* An error is told once, by the result that comes with it. */
 static void on_log(void *user, int level, const char *text) {
-  if (level >= OOZE_LOG_WARNING) oz_session_say(user, "%s", text);
+  if (level == OOZE_LOG_WARNING) oz_session_say(user, "%s", text);
 }
 
 static ooze_result solver_said(oz_session *s, ooze_result result, const char *what,

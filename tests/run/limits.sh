@@ -26,6 +26,17 @@ expect 0 '"resumed":true' "$ooze" run "$small" -o m --set 'output.frames=[1,12]'
 left=$(find u -name '.*' -type f | wc -l)
 [ "$left" = 0 ] || { echo "FAILED: $left temporary files are left"; failed=1; }
 for file in u/points/*; do "$ooze" info "$file" >/dev/null || { echo "FAILED: $file is not whole"; failed=1; }; done
+# a divergence: code 3, the frame, the speeds, what to do, and a checkpoint of the frame before it
+cat >wild.json <<'END'
+{"solver": {"particle_separation": 0.02, "scheme": "stress", "substeps": 1},
+ "materials": {"stiff": {"relaxation_time": 10, "compliance": 1e-5}},
+ "fluids": {"block": {"shape": "box", "size": [0.16, 0.16, 0.16], "position": [0, 0.08, 0], "material": "stiff"}},
+ "colliders": {"floor": {"shape": "plane"}}, "output": {"frames": [1, 40], "fps": 100}}
+END
+expect 3 'nozzles and elasticity explain' "$ooze" run wild.json -o w --quiet
+grep -q 'wild.json: frame [0-9]*: step: [0-9]* of 512 particles.* explain .* m/s; take more substeps' out ||
+  { echo "FAILED: the divergence is told as: $(cat out)"; failed=1; }
+expect 0 'Ooze checkpoint' "$ooze" info w/checkpoints/wild.*.ozc
 # colours by what caches hold, with a legend; and a film
 for what in stretch compression temperature; do
   expect 0 "$what.png" "$ooze" render a/points/small.0008.bgeo.sc -o $what.png --size 160x90 --colour-by $what

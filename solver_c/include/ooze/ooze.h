@@ -52,8 +52,9 @@ enum {
   OOZE_ERROR_IO = -6,          /* the operating system refused a file operation */
   OOZE_ERROR_LIMIT = -7,       /* larger than a stated limit */
   OOZE_ERROR_DEVICE = -8,      /* the GPU or its driver refused; the solver is as before */
-  OOZE_LOST_DIVERGED = -100,   /* more particles went non-finite than can be contained */
-  OOZE_LOST_DEVICE = -101      /* the device failed in mid-step */
+  /* more particles went non-finite than can be contained, or are faster than anything explains */
+  OOZE_LOST_DIVERGED = -100,
+  OOZE_LOST_DEVICE = -101 /* the device failed in mid-step */
 };
 
 /* A sentence for people. Functions that have no solver to keep it in take one of these, or NULL. */
@@ -633,9 +634,9 @@ enum { OOZE_OUTLINE_CORNERS = 32 };
  * substep. */
 typedef struct ooze_emitter_desc {
   uint32_t size;
-  /* OOZE_LAYOUT_*: how the cross-section is filled. AUTO: RELAXED from a radius of 4 separations on;
-   * below BCT from 50 Pa s or with relaxation time, else SUNFLOWER. Other outlines than round are
-   * always RELAXED. */
+  /* OOZE_LAYOUT_*: how the cross-section is filled. AUTO: RELAXED from a radius of 4 separations
+   * on; below BCT from 50 Pa s or with relaxation time, else SUNFLOWER. Other outlines than round
+   * are always RELAXED. */
   uint32_t layout;
   uint32_t material; /* index. Default 0. */
   uint32_t active;   /* 0 or 1. Default 1. */
