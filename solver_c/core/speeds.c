@@ -20,6 +20,8 @@
 #define OZ_CORRECTION_TIME (1.0 / 240.0)
 /* speed of elastic waves, in separations a substep, at the least compliance (physics/motion.h) */
 #define OZ_WAVE_MOST 22.0
+/* separations: no step that moves particles by less is judged */
+#define OZ_SHORT_WAY 0.1
 /* A few particles that fly off are told of; more of them end the step. */
 #define OZ_FAST_FEW 8u
 #define OZ_FAST_SHARE 0.01
@@ -237,6 +239,7 @@ ooze_result oz_speeds_after_step(ooze_solver *s, double duration) {
   s->explained_speed = fmin(fastest, explained);
 
   const double dt = duration / s->run.substeps, d = (double)s->separation;
+  if (fastest * duration < OZ_SHORT_WAY * d) return OOZE_OK; /* a later step will find it */
   const double stiffest = OZ_WAVE_MOST * d / dt;
   /* explicit models are stable up to d / dt */
   const double shortest = s->params.model == OOZE_MODEL_CONFORMATION ? OZ_CORRECTION_TIME : 0.0;

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { HEADER = 80, BYTES_AT = 16, HASH_AT = 24 }; /* core/checkpoint.c */
+enum { HEADER = 88, BYTES_AT = 16, HASH_AT = 24 }; /* core/checkpoint.c */
 
 static ooze_solver *solver;
 static unsigned char *whole;

@@ -63,6 +63,8 @@ OZ_CASE(a_run_stopped_anywhere_ends_with_the_same_bits) {
   ooze_run_report whole, part;
   CHECK(run(s, RUN_FOLDER "/whole", 0, -1, NULL, &whole) == OOZE_OK, "%s", why.text);
   CHECK_EQ(whole.frame, 12);
+  /* nothing of an earlier build is left there */
+  CHECK(run(s, RUN_FOLDER "/part", 0, -1, NULL, &part) == OOZE_OK, "%s", why.text);
   const int stops[] = {0, 1, 5, 9, 17};
   for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
     ooze_result r = run(s, RUN_FOLDER "/part", 0, stops[i], NULL, &part);

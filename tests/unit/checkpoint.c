@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "check.h"
 
-enum { HEADER = 80, HASH_AT = 24, BYTES_AT = 16 };
+enum { HEADER = 88, HASH_AT = 24, BYTES_AT = 16 };
 
 static ooze_solver *make(void) {
   ooze_solver_desc desc;
