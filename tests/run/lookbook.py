@@ -1,0 +1,65 @@
+"""lookbook.py OOZE ROOT: the look-book's measures know what they measure, and one preset in one situation makes a sheet.
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+ooze, root = sys.argv[1:3]
+folder = os.path.join(root, "examples", "situations")
+sys.path.insert(0, folder)
+import lookbook  # noqa: E402
+import meshes  # noqa: E402
+import situations  # noqa: E402
+
+failures = 0
+
+
+def check(good, told):
+    global failures
+    failures += not good
+    print(("ok    " if good else "FAIL  ") + told)
+
+
+block = [(x, y, z) for x in range(10) for y in range(4) for z in range(5)]
+torn = [(x + (3 if x > 6 else 0), y, z) for x, y, z in block]
+check(lookbook.pieces(block, 1.5) == [200], "a block is one piece")
+check(lookbook.pieces(torn, 1.5) == [140, 60], "a gap of three separations makes two")
+
+
+def disc(lobes):
+    return [(r * (1 + 0.1 * math.cos(lobes * a)) * math.cos(a), 0.0, r * (1 + 0.1 * math.cos(lobes * a)) * math.sin(a))
+            for r in (10.0, 20.0, 30.0) for a in (2 * math.pi * k / 640 for k in range(640))]
+
+
+round_one, oval, fluted = (lookbook.roughness(disc(k), 1.0) for k in (0, 2, 9))
+check(round_one < 0.002, "a round outline has roughness %.4f" % round_one)
+check(oval < 0.01, "an oval one %.4f: its first harmonics do not count" % oval)
+check(abs(fluted - 0.1 / math.sqrt(2)) < 0.01, "nine flutes of a tenth have %.4f, expected 0.0707" % fluted)
+
+with tempfile.TemporaryDirectory() as place:
+    meshes.make(place)
+    bust = os.path.join(place, "bust.obj")
+    vertices = [tuple(map(float, line.split()[1:])) for line in open(bust) if line[0] == "v"]
+    left = [v for v in vertices if v[0] < 0]
+    check(lookbook.coverage(vertices, 0.004, bust) == 1.0, "points all over a bust cover it")
+    half = lookbook.coverage(left, 0.004, bust)
+    check(abs(half - 0.5) < 0.05, "points on its left side cover %.2f" % half)
+    table = os.path.join(place, "measures.json")
+    done = subprocess.run([sys.executable, os.path.join(folder, "lookbook.py"), ooze, place, "caramel", "--only", "plates",
+                           "--json", table], text=True, capture_output=True)
+    sys.stdout.write(done.stdout + done.stderr)
+    check(done.returncode == 0, "the look-book of one preset in one situation is made")
+    with open(os.path.join(place, "caramel.png"), "rb") as file:
+        check(file.read(8) == b"\x89PNG\r\n\x1a\n", "its sheet is a picture")
+    with open(table) as file:
+        measures = json.load(file)["caramel_plates"]
+    volume = math.pi * 0.016 ** 2 * situations.PLATES_HEIGHT
+    filled = measures["particles"] * 0.002 ** 3 / volume
+    check(abs(filled - 1) < 0.01, "the column has %.3f of its volume" % filled)
+    check(0 < measures["cluster"] <= 1 and 0.9 < measures["volume"] < 1.1, "its measures are shares: %s" % measures)
+
+sys.exit(1 if failures else 0)
