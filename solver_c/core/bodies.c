@@ -2,14 +2,16 @@
 #include "core/bodies.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "core/particles.h"
+#include "core/poses.h"
 #include "core/soft.h"
 #include "core/links.h"
 #include "base/schema.h"
 #include "physics/rigid.h"
 
-enum { MAGIC = 0x4f425a4f, VERSION = 2 }; /* "OZBO" */
+enum { MAGIC = 0x4f425a4f, VERSION = 3, PLAIN = 2 }; /* "OZBO"; 2: neither stick nor poses */
 
 /* ---- The table ---- */
 
@@ -59,6 +61,44 @@ ooze_result oz_bodies_to_backend(ooze_solver *s) {
   OZ_TRY(s->backend->table->bodies(s->backend, b->body, b->count, b->members, s->message));
   b->changed = 0;
   return OOZE_OK;
+}
+
+/* ---- Poses ---- */
+
+static void pose_read(const float from[7], ooze_pose *out) {
+  ooze_pose_default(out);
+  memcpy(out->position, from, 3 * sizeof(float));
+  memcpy(out->rotation, from + 3, 4 * sizeof(float));
+}
+
+static void pose_write(const ooze_pose *pose, float p[3], float q[4]) {
+  memcpy(p, pose->position, 3 * sizeof(float));
+  memcpy(q, pose->rotation, 4 * sizeof(float));
+}
+
+static void pose_at(const oz_body *b, double fraction, float p[3], float q[4]) {
+  ooze_pose start, end, now;
+  pose_read(b->step_start, &start);
+  pose_read(b->step_end, &end);
+  oz_pose_between(&start, &end, fraction, &now);
+  pose_write(&now, p, q);
+}
+
+void oz_bodies_frame(oz_bodies *b, double f0, double f1) {
+  for (uint32_t i = 0; i < b->count; ++i) {
+    oz_body *body = b->body + i;
+    if (!body->driven) continue;
+    pose_at(body, f0, body->p0, body->q0);
+    pose_at(body, f1, body->p1, body->q1);
+    b->changed = 1;
+  }
+}
+
+void oz_bodies_end_step(oz_bodies *b, double fraction) {
+  for (uint32_t i = 0; i < b->count; ++i) {
+    oz_body *body = b->body + i;
+    if (body->driven) pose_at(body, fraction, body->step_start, body->step_start + 3);
+  }
 }
 
 /* ---- Adding ---- */
@@ -144,6 +184,29 @@ static ooze_result append(ooze_solver *s, const ooze_body_desc *d, uint32_t owne
   return r;
 }
 
+static int ascending(const void *a, const void *b) {
+  const float x = *(const float *)a, y = *(const float *)b;
+  return (x > y) - (x < y);
+}
+
+/* m^2: squared distance from the origin within which particles of a soft body are held. */
+static ooze_result find_held(ooze_solver *s, const ooze_body_desc *d, oz_body *body) {
+  const size_t held = (size_t)ceil((double)d->held * d->count);
+  body->held2 = d->kind == OOZE_BODY_SOFT ? -1.0f : INFINITY;
+  if (d->kind != OOZE_BODY_SOFT || !held) return OOZE_OK;
+  float *r2 = oz_alloc(&s->memory, d->count * sizeof *r2);
+  if (!r2) return oz_fail(s->message, OOZE_ERROR_MEMORY, "body: no memory for %u points", d->count);
+  for (uint32_t i = 0; i < d->count; ++i) {
+    float x[3];
+    memcpy(x, (const unsigned char *)d->positions + i * d->position_stride, sizeof x);
+    r2[i] = x[0] * x[0] + x[1] * x[1] + x[2] * x[2];
+  }
+  qsort(r2, d->count, sizeof *r2, ascending);
+  body->held2 = 1.0001f * r2[held - 1]; /* as the stage computes it, to rounding */
+  oz_free(&s->memory, r2);
+  return OOZE_OK;
+}
+
 /* A body of these points that is not in the table yet. */
 static oz_body describe(const ooze_solver *s, const ooze_body_desc *d) {
   const uint32_t soft = d->kind == OOZE_BODY_SOFT;
@@ -155,6 +218,7 @@ static oz_body describe(const ooze_solver *s, const ooze_body_desc *d) {
   body.first = s->bodies.members;
   body.count = d->count;
   body.friction = d->friction;
+  body.stick = d->stick;
   if (!soft) return body;
   body.young = 1.0f / fmaxf(d->stretch_compliance, OZ_SOFT_STIFFEST);
   body.bulk = d->keep_volume ? 1.0f / fmaxf(d->volume_compliance, OZ_SOFT_STIFFEST) : 0.0f;
@@ -202,6 +266,7 @@ ooze_result ooze_body_add(ooze_solver *s, const ooze_body_desc *desc, ooze_body 
                    (unsigned)d.count);
   OZ_TRY(room(b, b->count + 1, s->message));
   oz_body body = describe(s, &d);
+  OZ_TRY(find_held(s, &d, &body));
   oz_link_pair *pairs = NULL;
   uint64_t links = 0;
   if (body.kind == OZ_OWNER_SOFT)
@@ -247,6 +312,33 @@ ooze_result ooze_body_remove(ooze_solver *s, ooze_body handle) {
   for (uint32_t i = at; i < b->count; ++i) b->body[i].first -= slots;
   b->members -= slots;
   b->changed = 1;
+  return OOZE_OK;
+}
+
+ooze_result ooze_body_drive(ooze_solver *s, ooze_body handle, const ooze_pose *start,
+                            const ooze_pose *end) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  oz_body *body = find(&s->bodies, handle);
+  if (!body) return not_found(s, handle);
+  if (!start != !end)
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                   "body %u: one pose of two is NULL; expected both, or none to let it go",
+                   (unsigned)handle);
+  if (start) { /* checked as those of a body that is added */
+    const ooze_pose *given[2] = {start, end};
+    float *to[2] = {body->step_start, body->step_end}, poses[2][7];
+    for (int k = 0; k < 2; ++k) {
+      ooze_body_desc d;
+      ooze_body_desc_default(&d);
+      d.pose = *given[k];
+      OZ_TRY(oz_schema_check(OZ_OWNER_body_desc, &d, "body", s->message));
+      oz_pose_unit(&d.pose);
+      pose_write(&d.pose, poses[k], poses[k] + 3);
+    }
+    for (int k = 0; k < 2; ++k) memcpy(to[k], poses[k], sizeof poses[k]);
+  }
+  body->driven = start != NULL;
+  s->bodies.changed = 1;
   return OOZE_OK;
 }
 
@@ -308,12 +400,16 @@ typedef struct saved_body {
   uint32_t handle, kind, count;
   float friction, young, bulk, damping, strain, stretch_bound, volume_bound;
 } saved_body;
+typedef struct saved_drive { /* behind the bodies, from version 3 on: one each */
+  uint32_t driven;
+  float stick, held2, start[7], end[7];
+} saved_drive;
 typedef struct saved_head {
   uint32_t magic, version, count, next_handle;
 } saved_head;
 
 size_t oz_bodies_bytes(const oz_bodies *b) {
-  return sizeof(saved_head) + b->count * sizeof(saved_body);
+  return sizeof(saved_head) + b->count * (sizeof(saved_body) + sizeof(saved_drive));
 }
 
 void oz_bodies_write(const oz_bodies *b, void *out) {
@@ -324,6 +420,13 @@ void oz_bodies_write(const oz_bodies *b, void *out) {
     saved_body s = {y->first_id, y->handle,  y->kind,   y->count,         y->friction,    y->young,
                     y->bulk,     y->damping, y->strain, y->stretch_bound, y->volume_bound};
     at = oz_bytes_put(at, &s, sizeof s);
+  }
+  for (uint32_t i = 0; i < b->count; ++i) {
+    const oz_body *y = b->body + i;
+    saved_drive d = {y->driven, y->stick, y->held2, {0}, {0}};
+    memcpy(d.start, y->step_start, sizeof d.start);
+    memcpy(d.end, y->step_end, sizeof d.end);
+    at = oz_bytes_put(at, &d, sizeof d);
   }
 }
 
@@ -336,6 +439,29 @@ static int possible(const saved_body *s) {
   return s->kind == OZ_OWNER_RIGID || (s->kind == OZ_OWNER_SOFT && s->young > 0);
 }
 
+static int pose_possible(const float pose[7]) {
+  float turn = 0.0f;
+  for (int k = 0; k < 7; ++k)
+    if (!(fabsf(pose[k]) <= 1e6f)) return 0;
+  for (int k = 3; k < 7; ++k) turn += pose[k] * pose[k];
+  return fabsf(turn - 1.0f) < 1e-3f;
+}
+
+static ooze_result drive_read(oz_bytes *from, oz_body *y, ooze_message *why) {
+  saved_drive d;
+  oz_bytes_take(from, &d, sizeof d);
+  if (from->bad || !oz_schema_holds(OZ_OWNER_body_desc, "stick", (double)d.stick) ||
+      d.held2 != d.held2 || d.driven > 1 ||
+      (d.driven && !(pose_possible(d.start) && pose_possible(d.end))))
+    return oz_fail(why, OOZE_ERROR_FORMAT,
+                   "checkpoint: body %u with a stick of %g and its poses cannot be",
+                   (unsigned)y->handle, (double)d.stick);
+  y->driven = d.driven, y->stick = d.stick, y->held2 = d.held2;
+  memcpy(y->step_start, d.start, sizeof d.start);
+  memcpy(y->step_end, d.end, sizeof d.end);
+  return OOZE_OK;
+}
+
 ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *used,
                            ooze_message *why) {
   oz_bytes from = {in, bytes, 0};
@@ -344,7 +470,7 @@ ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *u
   uint32_t last = 0;
   ooze_result r = OOZE_OK;
   oz_bytes_take(&from, &head, sizeof head);
-  if (from.bad || head.magic != MAGIC || head.version != VERSION ||
+  if (from.bad || head.magic != MAGIC || (head.version != VERSION && head.version != PLAIN) ||
       head.count > from.left / sizeof(saved_body))
     return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of bodies of version %d",
                    VERSION);
@@ -369,8 +495,11 @@ ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *u
     y->young = s.young, y->bulk = s.bulk, y->damping = s.damping, y->strain = s.strain;
     y->stretch_bound = s.stretch_bound, y->volume_bound = s.volume_bound;
     y->first = fresh.members;
+    y->held2 = s.kind == OZ_OWNER_SOFT ? -1.0f : INFINITY;
     fresh.members += s.count;
   }
+  for (uint32_t i = 0; i < fresh.count && head.version == VERSION && r >= 0; ++i)
+    r = drive_read(&from, fresh.body + i, why);
   if (r < 0) {
     oz_bodies_destroy(&fresh);
     return r;

@@ -120,6 +120,7 @@ static ooze_result surroundings(ooze_solver *s, double f0, double f1, double dt)
     c->friction_maps_changed = 0;
   }
   OZ_TRY(oz_materials_to_backend(s));
+  oz_bodies_frame(&s->bodies, f0, f1);
   OZ_TRY(oz_bodies_to_backend(s));
   oz_emitters_frame(e, f0, f1, dt, s->nozzle_frame);
   return s->backend->table->nozzles(s->backend, s->nozzle_frame, e->count, s->message);
@@ -298,10 +299,13 @@ static void tension(const ooze_solver *s, oz_step *step) {
   if (oz_field_there(s, OZ_FIELD_DENSITY)) step->least_density = 0; /* each particle has its own */
 }
 
-/* The stiffest of the soft bodies decides how many iterations they take (models/soft.c). */
-static void soft_bodies(const ooze_solver *s, oz_step *step) {
+/* Features of bodies that this step has. The stiffest of the soft ones decides how many iterations
+ * they take (models/soft.c). */
+static void bodies(const ooze_solver *s, oz_step *step) {
   for (uint32_t k = 0; k < s->bodies.count; ++k) {
     const oz_body *b = s->bodies.body + k;
+    step->has_driven |= b->driven;
+    step->has_stick |= b->stick > 0;
     if (b->kind != OZ_OWNER_SOFT) continue;
     const float rate = b->young * b->stretch_bound + b->bulk * b->volume_bound;
     step->has_soft = 1;
@@ -358,7 +362,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->boundary_still = boundary_still(s);
   step->has_loads = step->has_boundary && !s->no_loads;
   step->has_slip = step->has_boundary && s->boundary.slips;
-  soft_bodies(s, step);
+  bodies(s, step);
   tension(s, step);
   ooze_result r = oz_models[s->params.model](step, (float)dt, s->message);
   for (int more = 0; r == OZ_AGAIN && more < 8; more++) { /* each time there is more room */
@@ -477,6 +481,7 @@ static ooze_result step(ooze_solver *s, double dt) {
   ooze_result fetched = fetch_loads(s);
   if (r >= 0 && fetched < 0) r = fetched;
   oz_colliders_end_step(&s->colliders, fraction);
+  oz_bodies_end_step(&s->bodies, fraction);
   oz_boundary_end_step(&s->boundary, fraction);
   oz_emitters_end_step(&s->emitters, fraction);
   if (r == OOZE_OK) r = remove_lost(s, 0, 1);

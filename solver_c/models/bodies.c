@@ -10,6 +10,13 @@ ooze_result oz_bodies_find(oz_backend *b, const oz_frame *f, ooze_message *why) 
   return OOZE_OK;
 }
 
+/* After masses: held particles of driven bodies have infinite mass and their keyframes' velocity.
+ */
+ooze_result oz_bodies_hold(const oz_step *s, oz_backend *b, const oz_frame *f, ooze_message *why) {
+  if (f->body_count && s->has_driven) RUN(body_hold);
+  return OOZE_OK;
+}
+
 /* After masses and predicted velocities: pose and inertia. */
 ooze_result oz_bodies_start(oz_backend *b, const oz_frame *f, ooze_message *why) {
   if (f->body_count) RUN(body_start);
@@ -34,11 +41,15 @@ ooze_result oz_bodies_drive(oz_backend *b, const oz_frame *f, ooze_message *why)
 }
 
 /* At the end of position iteration k: back into shape, then out of walls and other bodies. */
-ooze_result oz_bodies_project(oz_backend *b, const oz_frame *frame, uint32_t k, ooze_message *why) {
+ooze_result oz_bodies_project(const oz_step *s, oz_backend *b, const oz_frame *frame, uint32_t k,
+                              ooze_message *why) {
   if (!frame->body_count) return OOZE_OK;
   oz_frame copy = *frame, *f = &copy;
   RUN(body_match);
   RUN(body_place);
+  f->first_iteration = k == 0;
+  f->body_sticks = s->has_stick;
+  if (s->has_stick) RUN(body_stick);
   /* the first pass only counts the contacts */
   for (int pass = k == 0 ? 0 : 1; pass < 2; pass++) {
     f->first_iteration = pass == 0;

@@ -127,7 +127,7 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
       LOADS(load_conform);
     }
     if (!f->sequential) OZ_TRY(move_by_density(b, f, why)); /* adds to the result of conform_move */
-    OZ_TRY(oz_bodies_project(b, f, k, why));
+    OZ_TRY(oz_bodies_project(s, b, f, k, why));
   }
   return OOZE_OK;
 }
@@ -164,7 +164,7 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
     LOADS(load_paper);
     RUN(paper_shift);
     WALLS(wall_project);
-    OZ_TRY(oz_bodies_project(b, f, k, why));
+    OZ_TRY(oz_bodies_project(s, b, f, k, why));
   }
   if (s->has_relaxation_time) {
     RUN(paper_sync);
@@ -210,6 +210,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   /* constraint-free state */
   OZ_TRY(oz_heat_ramps(s, b, f, why));
   RUN(material);
+  OZ_TRY(oz_bodies_hold(s, b, f, why));
   RUN(predict);
   if (f->has_slip) RUN(boundary_slip);
   RUN(gradient);

@@ -48,6 +48,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* lines 3 to 8: XSPH, forces, predicted positions */
   RUN(material);
+  OZ_TRY(oz_bodies_hold(s, b, f, why));
   if (f->has_slip) RUN(boundary_slip);
   RUN(link_begin);
   f->skip_boundary = 1;
@@ -93,7 +94,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
     WALLS(wall_project);
     LOADS(load_link_density);
     LOADS(load_link_pull);
-    OZ_TRY(oz_bodies_project(b, f, k, why));
+    OZ_TRY(oz_bodies_project(s, b, f, k, why));
   }
 
   /* lines 21 to 23 */

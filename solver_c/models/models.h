@@ -37,7 +37,8 @@ typedef struct oz_step {
   uint32_t has_slip;             /* some boundary particles let fluid slip */
   uint32_t has_mixing;           /* some material mixes */
   float mixing;                  /* m^2/s: the greatest of all materials */
-  uint32_t has_soft, soft_tears; /* there are soft bodies; one has a strain limit */
+  uint32_t has_driven, has_stick; /* some body follows keyframes; fluid sticks to some body */
+  uint32_t has_soft, soft_tears;  /* there are soft bodies; one has a strain limit */
   /* 1/s^2: greatest eigenvalue of their M^-1 K; 1/s: that times the damping */
   float soft_rate, soft_damped;
   uint32_t born; /* particles born in this substep */
@@ -55,6 +56,8 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why);
 /* bodies.c: rigid bodies in a substep of any model; without bodies no stage runs */
 /* after sorting */
 ooze_result oz_bodies_find(oz_backend *b, const oz_frame *f, ooze_message *why);
+/* after `material` */
+ooze_result oz_bodies_hold(const oz_step *s, oz_backend *b, const oz_frame *f, ooze_message *why);
 /* after `material` and `predict` */
 ooze_result oz_bodies_start(oz_backend *b, const oz_frame *f, ooze_message *why);
 /* after a stage that leaves corrections in dx */
@@ -62,7 +65,8 @@ ooze_result oz_bodies_filter(oz_backend *b, const oz_frame *f, ooze_message *why
 /* after `advance` */
 ooze_result oz_bodies_drive(oz_backend *b, const oz_frame *f, ooze_message *why);
 /* after position iteration k */
-ooze_result oz_bodies_project(oz_backend *b, const oz_frame *f, uint32_t k, ooze_message *why);
+ooze_result oz_bodies_project(const oz_step *s, oz_backend *b, const oz_frame *f, uint32_t k,
+                              ooze_message *why);
 /* after `finish` */
 ooze_result oz_bodies_finish(oz_backend *b, const oz_frame *f, ooze_message *why);
 /* soft.c: soft bodies in a substep of any model */

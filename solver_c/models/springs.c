@@ -69,6 +69,7 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* lines 1 to 10: gravity, viscosity, predicted positions */
   RUN(material);
+  OZ_TRY(oz_bodies_hold(s, b, f, why));
   RUN(predict);
   OZ_TRY(oz_bodies_start(b, f, why));
   OZ_TRY(oz_soft_solve(s, b, f, 1, why));
@@ -101,7 +102,7 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
   LOADS(load_relax);
   if (f->springs.stick > 0.0f) WALLS(spring_stick);
   WALLS(wall_project);
-  OZ_TRY(oz_bodies_project(b, f, 0, why));
+  OZ_TRY(oz_bodies_project(s, b, f, 0, why));
 
   /* lines 18 to 20 */
   OZ_TRY(b->table->run(b, f, OZ_STAGE_arrive, &s->bad, why));

@@ -346,6 +346,7 @@ typedef struct oz_frame {
   oz_body_state *body_state; /* (body_count) */
   uint32_t *member;          /* (member_count) particle of each member slot, or OZ_NO_MEMBER */
   uint32_t body_count, member_count;
+  uint32_t body_sticks; /* body_touch: fluid sticks to some body */
 
   /* OZ_SCALAR_COUNT values kept by the backend: the last stage's reductions, coefficients of
    * conjugate gradients */

@@ -207,7 +207,15 @@ typedef struct oz_body {
   uint32_t handle, kind;
   uint64_t first_id;
   uint32_t first, count; /* member slots */
-  float friction;        /* Coulomb's, in contact with bodies and walls */
+  float friction;        /* Coulomb's, in contact with bodies, walls and fluid that sticks */
+  float stick;           /* m/s^2: pull up to which fluid is held; 0: none */
+  /* A driven body's poses at the start and the end of the substep. Its held particles follow them:
+   * those whose squared distance from the origin of the body's frame is at most held2 (m^2); of a
+   * rigid body all. */
+  uint32_t driven;
+  float held2;
+  float p0[3], q0[4], p1[3], q1[4];
+  float step_start[7], step_end[7]; /* position and rotation, of the whole step (core/bodies.c) */
   /* soft bodies only (physics/soft.h) */
   /* Pa: 1 / stretch compliance; 1 / volume compliance, 0: the volume is free */
   float young, bulk;

@@ -5,26 +5,32 @@
 
 static ooze_result read_body(oz_reader *r, const char *name, json_t *object) {
   ooze_scene *s = r->scene;
-  oz_body_item *b = &s->bodies[s->body_count];
-  ooze_body_desc_default(&b->desc);
-  ooze_pose_default(&b->fill.pose);
+  const uint32_t i = s->body_count;
+  oz_body_item *b = &s->bodies[i];
+  oz_body_keys *state = &s->start.bodies[i];
+  ooze_body_desc_default(&state->desc);
   b->fill.name = oz_copy_text(name, strlen(name));
   if (!b->fill.name) return OZ_NO_MEMORY(r);
   s->body_count++;
   OZ_TRY_OK(oz_check_keys(r, "body", object));
   OZ_TRY_OK(oz_find_material(r, object, &b->fill.material));
   OZ_TRY_OK(oz_read_shape(r, "body", object, &b->fill.shape));
-  OZ_TRY_OK(oz_read_still_pose(r, "body", object, &b->fill.pose));
   OZ_TRY_OK(oz_read_copies(r, "body", object, &b->fill));
-  OZ_TRY_OK(oz_get_fields(r, OZ_BODY, s->body_count - 1, object, &b->desc, NULL));
-  b->desc.material = b->fill.material + 1; /* 0 is the solver's own */
+  OZ_TRY_OK(oz_get_fields(r, OZ_BODY, i, object, &state->desc, &b->moves));
+  OZ_TRY_OK(oz_get_turn(r, OZ_BODY, i, object, state, offsetof(oz_body_keys, posed), &b->moves));
+  if (state->posed.uses_rotate) oz_pose_rotate(state->posed.rotate, state->desc.pose.rotation);
+  state->desc.material = b->fill.material + 1; /* 0 is the solver's own */
+  b->desc = state->desc;
+  b->fill.pose = state->desc.pose;
   return OOZE_OK;
 }
 
 ooze_result oz_read_bodies(oz_reader *r) {
   ooze_scene *s = r->scene;
-  s->bodies = calloc(json_object_size(json_object_get(s->doc, "bodies")) + 1, sizeof *s->bodies);
-  if (!s->bodies) return OZ_NO_MEMORY(r);
+  const size_t room = json_object_size(json_object_get(s->doc, "bodies")) + 1;
+  s->bodies = calloc(room, sizeof *s->bodies);
+  s->start.bodies = calloc(room, sizeof *s->start.bodies);
+  if (!s->bodies || !s->start.bodies) return OZ_NO_MEMORY(r);
   return oz_read_map(r, "bodies", "{\"shape\": ...}", read_body);
 }
 
@@ -71,6 +77,37 @@ ooze_result oz_scene_bodies(const ooze_scene *s, oz_fill *fill, oz_body_fn take,
       for (at[1] = 0; at[1] < b->fill.count[1]; at[1]++)
         for (at[2] = 0; at[2] < b->fill.count[2]; at[2]++, copy++)
           OZ_TRY_OK(one(s, fill, b, at, copy, take, user, why));
+  }
+  return OOZE_OK;
+}
+
+/* Copy number `copy` of a body whose shape stands at `pose`. */
+static void copy_pose(const oz_body_item *b, const ooze_pose *pose, const uint32_t at[3],
+                      uint64_t copy, ooze_pose *out) {
+  oz_fluid f = b->fill;
+  f.pose = *pose;
+  oz_fluid_copy(&f, at, copy, out);
+}
+
+ooze_result oz_scene_drive_bodies(const ooze_scene *s, const oz_state *from, const oz_state *to,
+                                  ooze_solver *solver, ooze_message *why) {
+  ooze_body handle = 0; /* they were added in this order, and their handles count from 1 */
+  for (uint32_t i = 0; i < s->body_count; i++) {
+    const oz_body_item *b = &s->bodies[i];
+    uint64_t copy = 0;
+    uint32_t at[3];
+    for (at[0] = 0; at[0] < b->fill.count[0]; at[0]++)
+      for (at[1] = 0; at[1] < b->fill.count[1]; at[1]++)
+        for (at[2] = 0; at[2] < b->fill.count[2]; at[2]++, copy++) {
+          ooze_pose start, end;
+          handle++;
+          if (!b->moves) continue;
+          copy_pose(b, &from->bodies[i].desc.pose, at, copy, &start);
+          copy_pose(b, &to->bodies[i].desc.pose, at, copy, &end);
+          if (ooze_body_drive(solver, handle, &start, &end) < 0)
+            return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: bodies.%s: %s", s->file, b->fill.name,
+                           ooze_solver_message(solver));
+        }
   }
   return OOZE_OK;
 }

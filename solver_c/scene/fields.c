@@ -73,11 +73,13 @@ static int field_of(oz_group group, uint32_t index, oz_field *out) {
       place.owner != groups[group].owner)
     return 0;
   const char *dot = strchr(e.name, '.');
-  if (dot && strncmp(e.name, "start.", 6) != 0) return 0; /* a scene gives one pose */
+  /* a scene gives one pose */
+  if (dot && strncmp(e.name, group == OZ_BODY ? "pose." : "start.", dot + 1 - e.name) != 0)
+    return 0;
   out->name = dot ? dot + 1 : e.name;
   out->kind = kind_of(&place);
   out->offset = place.offset;
-  out->animates = group != OZ_BODY && !LISTED(fixed, groups[group].name, out->name);
+  out->animates = group == OZ_BODY ? dot != NULL : !LISTED(fixed, groups[group].name, out->name);
   return !LISTED(elsewhere, groups[group].name, out->name);
 }
 

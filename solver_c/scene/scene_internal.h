@@ -35,11 +35,16 @@ typedef struct oz_emitter_state {
   ooze_emitter_desc desc;
   oz_posed posed;
 } oz_emitter_state;
+typedef struct oz_body_keys {
+  ooze_body_desc desc; /* its pose alone may change */
+  oz_posed posed;
+} oz_body_keys;
 typedef struct oz_state {
   ooze_params params;
   ooze_material *materials;
   oz_collider_state *colliders;
   oz_emitter_state *emitters;
+  oz_body_keys *bodies;
 } oz_state;
 
 typedef struct oz_collider_item {
@@ -54,6 +59,7 @@ typedef struct oz_collider_item {
 typedef struct oz_body_item {
   oz_fluid fill; /* its name, shape, pose and copies: each copy is a body */
   ooze_body_desc desc;
+  uint32_t moves; /* 1: its pose has keyframes */
 } oz_body_item;
 typedef struct oz_emitter_item {
   char *name;
@@ -149,6 +155,9 @@ typedef ooze_result (*oz_body_fn)(void *user, const oz_body_item *body, const oo
                                   ooze_message *why);
 ooze_result oz_scene_bodies(const ooze_scene *s, oz_fill *fill, oz_body_fn take, void *user,
                             ooze_message *why);
+/* Poses of the bodies with keyframes in the solver, during a step from one state to another. */
+ooze_result oz_scene_drive_bodies(const ooze_scene *s, const oz_state *from, const oz_state *to,
+                                  ooze_solver *solver, ooze_message *why);
 /* that of time 0 */
 ooze_result oz_state_copy(const ooze_scene *scene, oz_state *out, ooze_message *why);
 void oz_state_release(oz_state *state);

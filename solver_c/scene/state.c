@@ -14,6 +14,8 @@ void oz_state_release(oz_state *state) {
   free(state->materials);
   free(state->colliders);
   free(state->emitters);
+  free(state->bodies);
+  state->bodies = NULL;
   state->materials = NULL;
   state->colliders = NULL;
   state->emitters = NULL;
@@ -24,13 +26,15 @@ ooze_result oz_state_copy(const ooze_scene *s, oz_state *out, ooze_message *why)
   out->materials = malloc((s->material_count + 1) * sizeof *out->materials);
   out->colliders = malloc((s->collider_count + 1) * sizeof *out->colliders);
   out->emitters = malloc((s->emitter_count + 1) * sizeof *out->emitters);
-  if (!out->materials || !out->colliders || !out->emitters) {
+  out->bodies = malloc((s->body_count + 1) * sizeof *out->bodies);
+  if (!out->materials || !out->colliders || !out->emitters || !out->bodies) {
     oz_state_release(out);
     return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
   }
   memcpy(out->materials, s->start.materials, s->material_count * sizeof *out->materials);
   memcpy(out->colliders, s->start.colliders, s->collider_count * sizeof *out->colliders);
   memcpy(out->emitters, s->start.emitters, s->emitter_count * sizeof *out->emitters);
+  memcpy(out->bodies, s->start.bodies, s->body_count * sizeof *out->bodies);
   return OOZE_OK;
 }
 
@@ -83,7 +87,8 @@ void oz_state_at(const ooze_scene *s, double time, oz_state *state) {
     char *base = c->group == OZ_SOLVER     ? (char *)&state->params
                  : c->group == OZ_MATERIAL ? (char *)&state->materials[c->index]
                  : c->group == OZ_COLLIDER ? (char *)&state->colliders[c->index]
-                                           : (char *)&state->emitters[c->index];
+                 : c->group == OZ_EMITTER  ? (char *)&state->emitters[c->index]
+                                           : (char *)&state->bodies[c->index];
     double v[4];
     value_at(c, time, v);
     oz_store(c->kind, v, base + c->offset);
@@ -94,6 +99,9 @@ void oz_state_at(const ooze_scene *s, double time, oz_state *state) {
   for (uint32_t i = 0; i < s->emitter_count; i++)
     if (state->emitters[i].posed.uses_rotate)
       oz_pose_rotate(state->emitters[i].posed.rotate, state->emitters[i].desc.start.rotation);
+  for (uint32_t i = 0; i < s->body_count; i++)
+    if (state->bodies[i].posed.uses_rotate)
+      oz_pose_rotate(state->bodies[i].posed.rotate, state->bodies[i].desc.pose.rotation);
 }
 
 void oz_state_assign(const ooze_scene *scene, oz_state *to, const oz_state *from) {
@@ -101,4 +109,5 @@ void oz_state_assign(const ooze_scene *scene, oz_state *to, const oz_state *from
   memcpy(to->materials, from->materials, scene->material_count * sizeof *to->materials);
   memcpy(to->colliders, from->colliders, scene->collider_count * sizeof *to->colliders);
   memcpy(to->emitters, from->emitters, scene->emitter_count * sizeof *to->emitters);
+  memcpy(to->bodies, from->bodies, scene->body_count * sizeof *to->bodies);
 }

@@ -118,6 +118,7 @@ static ooze_result apply(oz_session *s) {
     OZ_TRY_OK(solver_said(s, ooze_emitter_set(s->solver, s->emitters[i], &now), "emitter",
                           scene->emitters[i].name));
   }
+  OZ_TRY_OK(oz_scene_drive_bodies(scene, &s->want, &s->next, s->solver, s->why));
   oz_state_assign(s->scene, &s->sent, &s->want);
   s->sent_is_known = 1;
   return OOZE_OK;

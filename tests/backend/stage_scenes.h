@@ -138,6 +138,9 @@ static oz_body soft_body(const scene *s) {
   b.young = 1e3f, b.bulk = 2e3f, b.damping = 0.002f, b.strain = 0.35f;
   b.stretch_bound = 8.0f / (1000.0f * separation * separation),
   b.volume_bound = 2.0f * b.stretch_bound;
+  /* it sticks, and its middle follows keyframes */
+  b.stick = 50.0f, b.driven = 1, b.held2 = 9.0f * separation * separation;
+  b.q0[3] = b.q1[3] = 1.0f, b.p1[1] = 0.02f * separation;
   return b;
 }
 /* Links of the soft body: all pairs up to 1.8 separations apart; some are pulled too far. */

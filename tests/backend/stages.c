@@ -189,7 +189,7 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.has_nozzles = 1;
   step.has_boundary = step.has_loads = step.has_slip = s->boundary > 0;
   const oz_body soft = soft_body(s);
-  step.has_soft = step.soft_tears = s->soft_size > 0;
+  step.has_soft = step.soft_tears = step.has_driven = step.has_stick = s->soft_size > 0;
   step.soft_rate = soft.young * soft.stretch_bound + soft.bulk * soft.volume_bound;
   step.soft_damped = step.soft_rate * soft.damping;
   for (int k = 0; k < substeps; ++k) {

@@ -48,6 +48,9 @@ static oz_body soft_body(const state *s) {
   b.first_id = 1000 + 7 * soft_first(s), b.first = 14 * s->layer, b.count = 7 * soft_count(s);
   b.young = 1e3f, b.bulk = 2e3f, b.damping = 0.002f, b.strain = 0.3f;
   b.stretch_bound = 8.0f / (1000.0f * D * D), b.volume_bound = 2.0f * b.stretch_bound;
+  /* it sticks, and its middle follows keyframes */
+  b.stick = 50.0f, b.driven = 1, b.held2 = 9.0f * D * D;
+  b.q0[3] = b.q1[3] = 1.0f, b.p1[1] = 0.02f * D;
   return b;
 }
 /* Its links, some of them pulled too far. */
@@ -319,7 +322,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
   const oz_body soft = soft_body(&s);
   /* the density's push is carried by matrices */
   if (kind == FREE) step.has_boundary = step.has_loads = step.has_slip = 0;
-  step.has_soft = step.soft_tears = !s.calm;
+  step.has_soft = step.soft_tears = step.has_driven = step.has_stick = !s.calm;
   if (s.calm)
     step.has_heat = step.has_air = step.has_mixing = step.has_tension =
         0; /* the CPU looks ahead then */

@@ -587,6 +587,12 @@ typedef struct ooze_body_desc {
   float damping;
   /* a link is lost for good when longer than 1 + this of its length; 0: never. Default 0. */
   float strain_limit;
+  /* m/s^2: fluid that touches it is held against a pull of up to this acceleration, and against
+   * sliding of up to friction times that. Default 0. */
+  float stick;
+  /* soft bodies that ooze_body_drive moves: share of its particles, those nearest to the origin of
+   * its frame, that follow the poses. Default 0.3. */
+  float held;
 } ooze_body_desc;
 
 typedef struct ooze_body_state {
@@ -605,6 +611,12 @@ typedef uint32_t ooze_body; /* 0 is none */
 OOZE_API ooze_result ooze_body_add(ooze_solver *s, const ooze_body_desc *desc, ooze_body *out);
 OOZE_API ooze_result ooze_body_remove(ooze_solver *s, ooze_body body); /* and its particles */
 OOZE_API ooze_result ooze_body_state_get(ooze_solver *s, ooze_body body, ooze_body_state *out);
+/* The body follows these poses of its frame, evenly during the next ooze_step, and stays at `end`
+ * until it is called again: a rigid one as a whole, a soft one by the particles that are held. It
+ * pushes fluid and other bodies and is not pushed itself. Both NULL: it is let go, and flies on with
+ * the velocity that it has. */
+OOZE_API ooze_result ooze_body_drive(ooze_solver *s, ooze_body body, const ooze_pose *start,
+                                     const ooze_pose *end);
 OOZE_API uint32_t ooze_body_count(const ooze_solver *s);
 /* handles in ascending order; 0 past the end */
 OOZE_API ooze_body ooze_body_at(const ooze_solver *s, uint32_t index);
@@ -943,6 +955,7 @@ static inline void ooze_body_desc_default(ooze_body_desc *b) {
   b->stretch_compliance = 1e-4f;
   b->volume_compliance = 5e-5f;
   b->keep_volume = 1;
+  b->held = 0.3f;
 }
 static inline void ooze_body_state_default(ooze_body_state *b) {
   memset(b, 0, sizeof *b);
