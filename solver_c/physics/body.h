@@ -1,17 +1,21 @@
 /* Rigid bodies: particles that keep their shape (shape matching, Mueller et al. 2005), in the same
- * density and viscosity sums as the fluid around them (docs/theory/bodies.md). The coupling has no
- * other part: a body moves rigidly by the pushes of the fluid's constraints on its particles.
+ * density and viscosity sums as the fluid around them (docs/theory/bodies.md): a body moves rigidly
+ * by the pushes of the fluid's constraints on its particles.
  *
- *   velocities  Conjugate gradients need a symmetric operator. The motion of a body's particles is
- *               projected onto the rigid motions in the metric of mass, dx <- V + W x r (body_push,
- *               body_carry); a projection keeps the operator symmetric and can only lower the bound
- *               of the relaxation.
- *   positions   After every iteration the reference shape is fitted to the current positions
- *               (body_match), which keeps linear and angular momentum, and the particles go to
- * their places in it (body_place). contact     With walls and other bodies, by impulses on the
- * whole body, because a push on one particle that the fit shares out among all would hardly move it
- * (body_touch, body_wall, body_shift). rotation    A free body keeps its angular momentum exactly:
- * the rotation of a substep uses the inertia half way through it (body_drive, body_end).
+ * - Velocities: conjugate gradients need a symmetric operator. The motion of a body's particles is
+ *   projected onto the rigid motions in the metric of mass, dx <- V + W x r (body_push,
+ * body_carry); a projection keeps the operator symmetric and can only lower the bound of the
+ * relaxation.
+ * - Positions: after every iteration the reference shape is fitted to the current positions
+ *   (body_match), which keeps linear and angular momentum, and the particles go to their places in
+ *   it (body_place).
+ * - Contact with walls and other bodies: by impulses on the whole body, because a push on one
+ *   particle that the fit shares out among all would hardly move it (body_touch, body_wall,
+ *   body_shift).
+ * - Rotation: a free body keeps its angular momentum exactly; the rotation of a substep uses the
+ *   inertia half way through it (body_drive, body_end).
+ * - Poses: particles of a driven body have infinite mass (body_hold).
+ * - Sticking: fluid keeps its displacement relative to a body that it touches (body_stick).
  *
  * The state of a body is that of its particles; oz_body_state is derived from them at the start of
  * every substep. SPDX-License-Identifier: Apache-2.0 */

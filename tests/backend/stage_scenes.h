@@ -140,7 +140,8 @@ static oz_body soft_body(const scene *s) {
   b.volume_bound = 2.0f * b.stretch_bound;
   /* it sticks, and its middle follows keyframes */
   b.stick = 50.0f, b.driven = 1, b.held2 = 9.0f * separation * separation;
-  b.q0[3] = b.q1[3] = 1.0f, b.p1[1] = 0.02f * separation;
+  /* (its reference is turned by a right angle) */
+  b.q0[2] = b.q0[3] = b.q1[2] = b.q1[3] = 0.70710678f, b.p1[1] = 0.02f * separation;
   return b;
 }
 /* Links of the soft body: all pairs up to 1.8 separations apart; some are pulled too far. */
