@@ -22,7 +22,7 @@ oz_format oz_format_of(const char *path) {
     oz_format format;
   } known[] = {{".bgeo.sc", OZ_BGEO_SC}, {".bgeosc", OZ_BGEO_SC}, {".bgeo", OZ_BGEO},
                {".geo", OZ_GEO},         {".ply", OZ_PLY},        {".obj", OZ_OBJ},
-               {".ozc", OZ_CHECKPOINT},  {".vdb", OZ_VDB}};
+               {".ozc", OZ_CHECKPOINT},  {".vdb", OZ_VDB},        {".abc", OZ_ALEMBIC}};
   for (size_t i = 0; path && i < sizeof known / sizeof *known; i++)
     if (ends_with(path, known[i].end)) return known[i].format;
   return OZ_NO_FORMAT;
@@ -70,6 +70,8 @@ static ooze_result parse(oz_source *source, oz_format format, void *owned, ooze_
 
 static const char points_endings[] = ".bgeo, .bgeo.sc, .geo or .ply";
 static const char mesh_endings[] = ".obj, .ply, .bgeo, .bgeo.sc or .geo";
+static const char points_written[] = ".bgeo, .bgeo.sc, .geo, .ply or .abc";
+static const char mesh_written[] = ".obj, .ply, .bgeo, .bgeo.sc, .geo or .abc";
 static bool holds_points(oz_format f) {
   return f == OZ_GEO || f == OZ_BGEO || f == OZ_BGEO_SC || f == OZ_PLY;
 }
@@ -124,7 +126,8 @@ ooze_result ooze_points_write(const char *path, const ooze_points *points,
   if (!path || !points) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name or no points given");
   ooze_write_options full = oz_options_of(options);
   oz_format format = oz_format_of(path);
-  if (!holds_points(format)) return unknown(path, points_endings, why);
+  if (format == OZ_ALEMBIC) return oz_alembic_write(path, points, NULL, &full, why);
+  if (!holds_points(format)) return unknown(path, points_written, why);
   return format == OZ_PLY ? oz_ply_write(path, points, NULL, &full, why)
                           : oz_geo_write(path, format, points, NULL, &full, why);
 }
@@ -162,7 +165,7 @@ ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh,
       return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: triangle %llu is at point %u of %u", path,
                      (unsigned long long)(i / 3), mesh->triangles[i], mesh->point_count);
   if (format == OZ_OBJ) return oz_obj_write(path, mesh, &full, why);
-  if (!holds_points(format)) return unknown(path, mesh_endings, why);
+  if (!holds_points(format) && format != OZ_ALEMBIC) return unknown(path, mesh_written, why);
   /* The mesh's own arrays serve as attributes: nothing is copied but their list. */
   const uint32_t more = mesh->channels ? mesh->channels->attribute_count : 0;
   oz_attribute *attributes = calloc((size_t)more + 5, sizeof *attributes);
@@ -183,8 +186,9 @@ ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh,
     points.details = mesh->channels->details;
     points.detail_count = mesh->channels->detail_count;
   }
-  ooze_result result = format == OZ_PLY ? oz_ply_write(path, &points, mesh, &full, why)
-                                        : oz_geo_write(path, format, &points, mesh, &full, why);
+  ooze_result result = format == OZ_ALEMBIC ? oz_alembic_write(path, &points, mesh, &full, why)
+                       : format == OZ_PLY   ? oz_ply_write(path, &points, mesh, &full, why)
+                                            : oz_geo_write(path, format, &points, mesh, &full, why);
   free(attributes);
   return result;
 }
@@ -206,7 +210,8 @@ ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits, o
                                       "PLY",
                                       "OBJ",
                                       "Ooze checkpoint",
-                                      "OpenVDB"};
+                                      "OpenVDB",
+                                      "Alembic"};
   if (!path || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
   oz_format format = oz_format_of(path);
   ooze_file_info info;

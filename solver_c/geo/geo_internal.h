@@ -158,7 +158,8 @@ typedef enum oz_format {
   OZ_PLY,
   OZ_OBJ,
   OZ_CHECKPOINT,
-  OZ_VDB
+  OZ_VDB,
+  OZ_ALEMBIC
 } oz_format;
 oz_format oz_format_of(const char *path);
 
@@ -192,6 +193,8 @@ ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *
                          const ooze_mesh *mesh, const ooze_write_options *options,
                          ooze_message *why);
 /* mesh: its triangles follow the points; NULL: points alone */
+ooze_result oz_alembic_write(const char *path, const ooze_points *points, const ooze_mesh *mesh,
+                             const ooze_write_options *options, ooze_message *why);
 ooze_result oz_ply_write(const char *path, const ooze_points *points, const ooze_mesh *mesh,
                          const ooze_write_options *options, ooze_message *why);
 ooze_result oz_obj_write(const char *path, const ooze_mesh *mesh, const ooze_write_options *options,

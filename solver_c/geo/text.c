@@ -18,9 +18,14 @@ const char *ooze_io_build_text(void) {
       "no-blosc "
 #endif
 #ifdef OOZE_HAVE_ZSTD
-      "zstd"
+      "zstd "
 #else
-      "no-zstd"
+      "no-zstd "
+#endif
+#ifdef OOZE_HAVE_ALEMBIC
+      "alembic"
+#else
+      "no-alembic"
 #endif
       ;
 }

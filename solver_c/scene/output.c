@@ -80,6 +80,17 @@ static char *name_of_file(const char *file) {
   return name;
 }
 
+/* Alembic files need a library that not every build has. */
+static ooze_result check_alembic(oz_reader *r, const oz_output *o) {
+  enum { POINTS_ABC = 5, MESH_ABC = 5 }; /* of the menus in scene.def */
+  if ((o->points != POINTS_ABC && o->mesh != MESH_ABC) ||
+      !strstr(ooze_io_build_text(), "no-alembic"))
+    return OOZE_OK;
+  oz_down(r, o->points == POINTS_ABC ? "points" : "mesh");
+  return oz_refuse(r, OOZE_ERROR_UNSUPPORTED,
+                   "this build writes no Alembic files: libalembic was not found when it was made");
+}
+
 ooze_result oz_read_output(oz_reader *r) {
 #define O(name, member) \
   { name, offsetof(oz_output, member) }
@@ -118,6 +129,7 @@ ooze_result oz_read_output(oz_reader *r) {
     OZ_TRY_OK(OZ_GET_MEMBERS(r, "output", object, members, o));
     OZ_TRY_OK(read_channels(r, object, &o->channels));
     if (o->name) OZ_TRY_OK(check_name(r, o->name));
+    OZ_TRY_OK(check_alembic(r, o));
     oz_up(r, mark);
   }
   if (!o->name) o->name = name_of_file(s->file);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static const char *const point_endings[] = {".bgeo.sc", ".bgeo", ".geo", ".ply", NULL};
-static const char *const mesh_endings[] = {NULL, ".ply", ".obj", ".bgeo", ".bgeo.sc"};
+static const char *const point_endings[] = {".bgeo.sc", ".bgeo", ".geo", ".ply", NULL, ".abc"};
+static const char *const mesh_endings[] = {NULL, ".ply", ".obj", ".bgeo", ".bgeo.sc", ".abc"};
 
 ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame,
                             const char *ending, char *out, size_t room, ooze_message *why) {
