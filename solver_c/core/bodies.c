@@ -76,10 +76,14 @@ static void pose_write(const ooze_pose *pose, float p[3], float q[4]) {
   memcpy(q, pose->rotation, 4 * sizeof(float));
 }
 
+void oz_body_poses(const oz_body *body, ooze_pose *start, ooze_pose *end) {
+  pose_read(body->step_start, start);
+  pose_read(body->step_end, end);
+}
+
 static void pose_at(const oz_body *b, double fraction, float p[3], float q[4]) {
   ooze_pose start, end, now;
-  pose_read(b->step_start, &start);
-  pose_read(b->step_end, &end);
+  oz_body_poses(b, &start, &end);
   oz_pose_between(&start, &end, fraction, &now);
   pose_write(&now, p, q);
 }

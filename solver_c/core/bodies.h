@@ -23,9 +23,12 @@ void oz_bodies_init(oz_bodies *b, oz_memory *memory);
 void oz_bodies_destroy(oz_bodies *b);
 void oz_bodies_clear(oz_bodies *b); /* all of them; handles are not used again */
 
-/* Poses of driven bodies from fraction f0 to f1 of the step; at its end they stay where they are. */
+/* Poses of driven bodies from fraction f0 to f1 of the step; at its end they stay where they are.
+ */
 void oz_bodies_frame(oz_bodies *b, double f0, double f1);
 void oz_bodies_end_step(oz_bodies *b, double fraction);
+/* Poses of a driven body at the start and the end of the step. */
+void oz_body_poses(const oz_body *body, ooze_pose *start, ooze_pose *end);
 
 /* Checkpoint, as colliders have it. */
 size_t oz_bodies_bytes(const oz_bodies *b);

@@ -75,8 +75,8 @@ static double pose_speed(const ooze_pose *a, const ooze_pose *b, double reach, d
   return (length3(way) + angle * reach) / duration;
 }
 
-/* Walls, the points of walls that deform, and mouths of nozzles; what these push out are arrivals.
- */
+/* Walls, the points of walls that deform, driven bodies, and mouths of nozzles; what these push out
+ * are arrivals. */
 static double surroundings(const ooze_solver *s, double duration) {
   double most = 0;
   for (uint32_t i = 0; i < s->colliders.count; ++i) {
@@ -90,6 +90,13 @@ static double surroundings(const ooze_solver *s, double duration) {
     const oz_boundary_set *set = &s->boundary.set[i];
     for (uint32_t k = 0; set->moving && k < set->count; ++k)
       most = fmax(most, 2 * length3(set->way + 3 * (size_t)k) / duration);
+  }
+  for (uint32_t i = 0; i < s->bodies.count; ++i) {
+    const oz_body *b = &s->bodies.body[i];
+    ooze_pose start, end;
+    if (!b->driven) continue;
+    oz_body_poses(b, &start, &end);
+    most = fmax(most, 2 * pose_speed(&start, &end, 1000.0 * (double)s->separation, duration));
   }
   for (uint32_t i = 0; i < s->emitters.count; ++i) {
     const ooze_emitter_desc *e = &s->emitters.slot[i].desc;
