@@ -49,6 +49,8 @@ ooze_result oz_shape_tessellate(const oz_shape *shape, ooze_mesh *out, ooze_mess
 
 /* ---- Filling (fill.c) -------------------------------------------------------------------- */
 
+enum { OZ_EMIT_ONCE = 0, OZ_EMIT_VOLUME = 1, OZ_EMIT_SURFACE = 2 };
+
 typedef struct oz_fluid {
   char *name;
   oz_shape shape;
@@ -61,6 +63,9 @@ typedef struct oz_fluid {
   float step[3];
   float turn; /* degrees */
   uint32_t keep_state;
+  uint32_t emit;                /* OZ_EMIT_* */
+  float speed;                  /* m/s, along the normals of a surface that emits */
+  float until;                  /* s; 0: it never ends */
   uint32_t lattice_only;        /* whatever volume it has: bodies */
   const ooze_io_limits *limits; /* of its file; NULL: the defaults */
 } oz_fluid;

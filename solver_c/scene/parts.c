@@ -136,7 +136,19 @@ static ooze_result read_fluid(oz_reader *r, const char *name, json_t *object) {
   OZ_TRY_OK(oz_get_vector(r, "fluid", object, "velocity", f->velocity));
   OZ_TRY_OK(oz_get_float(r, "fluid", object, "jitter", &f->jitter));
   OZ_TRY_OK(oz_get_count(r, "fluid", object, "keep_state", &f->keep_state));
+  OZ_TRY_OK(oz_get_count(r, "fluid", object, "emit", &f->emit));
+  OZ_TRY_OK(oz_get_float(r, "fluid", object, "speed", &f->speed));
+  OZ_TRY_OK(oz_get_float(r, "fluid", object, "until", &f->until));
   OZ_TRY_OK(oz_read_copies(r, "fluid", object, f));
+  if (f->emit == OZ_EMIT_SURFACE && (f->shape.kind != OZ_SHAPE_MESH || !(f->speed > 0.0f))) {
+    oz_down(r, "emit");
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                     "a surface emits with \"shape\": \"mesh\" and a speed above 0");
+  }
+  if (f->emit && (f->keep_state || f->count[0] * f->count[1] * f->count[2] > 1)) {
+    oz_down(r, "emit");
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "works without keep_state and without copies");
+  }
   if (f->keep_state && f->shape.kind != OZ_SHAPE_POINTS) {
     oz_down(r, "keep_state");
     return oz_refuse(r, OOZE_ERROR_ARGUMENT, "works with \"shape\": \"points\" alone");

@@ -158,6 +158,10 @@ ooze_result oz_scene_bodies(const ooze_scene *s, oz_fill *fill, oz_body_fn take,
 /* Poses of the bodies with keyframes in the solver, during a step from one state to another. */
 ooze_result oz_scene_drive_bodies(const ooze_scene *s, const oz_state *from, const oz_state *to,
                                   ooze_solver *solver, ooze_message *why);
+/* Particles of fluids that go on coming, at `time`, the beginning of a step of `duration` (emit.c).
+ */
+ooze_result oz_scene_emit(const ooze_scene *s, double time, double duration, ooze_solver *solver,
+                          const oz_fill_host *host, ooze_message *why);
 /* that of time 0 */
 ooze_result oz_state_copy(const ooze_scene *scene, oz_state *out, ooze_message *why);
 void oz_state_release(oz_state *state);

@@ -171,6 +171,8 @@ ooze_result oz_session_step_frame(oz_session *s) {
   OZ_TRY_OK(apply(s));
   const ooze_run_progress starts = progress_of(s, 0.0);
   tell(s, &starts);
+  OZ_TRY_OK(oz_scene_emit(s->scene, oz_frame_time(s->scene, s->frame), 1.0 / s->scene->output.fps,
+                          s->solver, NULL, s->why));
   ooze_result result = ooze_step(s->solver, 1.0 / s->scene->output.fps);
   s->report.step_seconds += oz_seconds() - began;
   OZ_TRY_OK(oz_session_news(s));
