@@ -189,14 +189,17 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.has_nozzles = 1;
   step.has_boundary = step.has_loads = step.has_slip = s->boundary > 0;
   const oz_body soft = soft_body(s);
-  step.has_soft = step.soft_tears = step.has_stick = s->soft_size > 0;
+  step.has_soft = step.soft_tears = s->soft_size > 0;
+  /* the printed method inverts sums that what is held makes nearly singular */
+  const int held = s->soft_size > 0 && p.scheme != OOZE_SCHEME_PAPER;
+  step.has_stick = held;
   step.soft_rate = soft.young * soft.stretch_bound + soft.bulk * soft.volume_bound;
   step.soft_damped = step.soft_rate * soft.damping;
   for (int k = 0; k < substeps; ++k) {
     ooze_message why = {""};
     p.velocity_tolerance = k ? 1e-6f : 0;
     /* afterwards it is where it is held: its velocity is rounding */
-    step.has_driven = step.has_soft && k == 0;
+    step.has_driven = held && k == 0;
     ooze_result r = oz_models[p.model](&step, s->dt, &why);
     CHECK(r >= 0, "%s, scheme %u: %s: %s", s->name, p.scheme, ooze_result_name(r), why.text);
     CHECK_NEAR(step.bad, 0, 0, "nothing here should go non-finite");
