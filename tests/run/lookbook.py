@@ -45,7 +45,8 @@ with tempfile.TemporaryDirectory() as place:
     bust = os.path.join(place, "bust.obj")
     vertices = [tuple(map(float, line.split()[1:])) for line in open(bust) if line[0] == "v"]
     left = [v for v in vertices if v[0] < 0]
-    check(lookbook.coverage(vertices, 0.004, bust) == 1.0, "points all over a bust cover it")
+    whole = lookbook.coverage(vertices, 0.004, bust)
+    check(whole > 0.95, "points all over a bust cover %.3f of it" % whole)
     half = lookbook.coverage(left, 0.004, bust)
     check(abs(half - 0.5) < 0.05, "points on its left side cover %.2f" % half)
     table = os.path.join(place, "measures.json")
