@@ -34,9 +34,9 @@ typedef struct oz_step {
   uint32_t boundary_still; /* boundary particles rest, in the last substep and in this one */
   /* there are boundary particles, and the host wants the loads on them */
   uint32_t has_loads;
-  uint32_t has_slip;             /* some boundary particles let fluid slip */
-  uint32_t has_mixing;           /* some material mixes */
-  float mixing;                  /* m^2/s: the greatest of all materials */
+  uint32_t has_slip;              /* some boundary particles let fluid slip */
+  uint32_t has_mixing;            /* some material mixes */
+  float mixing;                   /* m^2/s: the greatest of all materials */
   uint32_t has_driven, has_stick; /* some body follows keyframes; fluid sticks to some body */
   uint32_t has_soft, soft_tears;  /* there are soft bodies; one has a strain limit */
   /* 1/s^2: greatest eigenvalue of their M^-1 K; 1/s: that times the damping */

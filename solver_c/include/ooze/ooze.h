@@ -613,8 +613,8 @@ OOZE_API ooze_result ooze_body_remove(ooze_solver *s, ooze_body body); /* and it
 OOZE_API ooze_result ooze_body_state_get(ooze_solver *s, ooze_body body, ooze_body_state *out);
 /* The body follows these poses of its frame, evenly during the next ooze_step, and stays at `end`
  * until it is called again: a rigid one as a whole, a soft one by the particles that are held. It
- * pushes fluid and other bodies and is not pushed itself. Both NULL: it is let go, and flies on with
- * the velocity that it has. */
+ * pushes fluid and other bodies and is not pushed itself. Both NULL: it is let go, and flies on
+ * with the velocity that it has. */
 OOZE_API ooze_result ooze_body_drive(ooze_solver *s, ooze_body body, const ooze_pose *start,
                                      const ooze_pose *end);
 OOZE_API uint32_t ooze_body_count(const ooze_solver *s);
