@@ -143,6 +143,11 @@ def coverage(points, separation, mesh):
     return area / all_area
 
 
+def knob_run(name, value):
+    """Name of the run of one value; a scene's name ends at its first point."""
+    return ("%s_%g" % (name, value)).replace(".", "p")
+
+
 class Book:
     def __init__(self, ooze, folder):
         self.ooze, self.folder = os.path.abspath(ooze), os.path.abspath(folder)
@@ -269,7 +274,7 @@ def main():
             sheets[name] = ([name + "_" + s for s in chosen], [situations.of(s, name) for s in chosen], 3)
         else:
             _, values, of = situations.KNOBS[name]
-            sheets[name] = (["%s_%g" % (name, v) for v in values], [of(v) for v in values], len(values))
+            sheets[name] = ([knob_run(name, v) for v in values], [of(v) for v in values], len(values))
     fine = {}
     if a.fine and "bust" in chosen:
         for name in (n for n in names if n in book.presets):
@@ -309,8 +314,8 @@ def main():
     rows = []
     for name in (n for n in names if n in situations.KNOBS):
         unit, values, _ = situations.KNOBS[name]
-        for v in (v for v in values if "%s_%g" % (name, v) in measures):
-            m = measures["%s_%g" % (name, v)]
+        for v in (v for v in values if knob_run(name, v) in measures):
+            m = measures[knob_run(name, v)]
             rows.append([name, "%g %s" % (v, unit), "%.1f" % (1e3 * m["top"]), "%.1f" % (1e3 * m["r95"]),
                          "%.3f" % m["cluster"], "%.3f" % m["volume"], shown(m["rough"], False, "%.3f")])
     if rows:

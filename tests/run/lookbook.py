@@ -40,6 +40,8 @@ check(round_one < 0.002, "a round outline has roughness %.4f" % round_one)
 check(oval < 0.01, "an oval one %.4f: its first harmonics do not count" % oval)
 check(abs(fluted - 0.1 / math.sqrt(2)) < 0.01, "nine flutes of a tenth have %.4f, expected 0.0707" % fluted)
 
+check(lookbook.knob_run("relaxation_time", 0.05) == "relaxation_time_0p05", "runs of knobs have names without a point")
+
 with tempfile.TemporaryDirectory() as place:
     meshes.make(place)
     bust = os.path.join(place, "bust.obj")
