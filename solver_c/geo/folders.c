@@ -36,6 +36,17 @@ void oz_absolute_path(const char *path, char *out, size_t room) {
   if (n < 0 || (size_t)n >= room) snprintf(out, room, "%s", path);
 }
 
+/* A link that leads nowhere, or to itself. */
+static int is_dead_link(const char *path) {
+#ifndef _WIN32
+  struct stat about;
+  return stat(path, &about) != 0 && lstat(path, &about) == 0 && S_ISLNK(about.st_mode);
+#else
+  (void)path;
+  return 0;
+#endif
+}
+
 ooze_result oz_folder_fits(const char *path, ooze_message *why) {
   char part[4000];
   size_t length = strlen(path);
@@ -49,6 +60,11 @@ ooze_result oz_folder_fits(const char *path, ooze_message *why) {
     if (stat(part, &about) == 0 && !S_ISDIR(about.st_mode))
       return oz_fail(why, OOZE_ERROR_IO,
                      "%s: a file is where a folder is to be; expected a folder, or nothing", part);
+    if (is_dead_link(part))
+      return oz_fail(why, OOZE_ERROR_IO,
+                     "%s: is a link to a folder that is not there; make that folder, or remove the "
+                     "link",
+                     part);
   }
   return OOZE_OK;
 }
@@ -58,9 +74,7 @@ ooze_result oz_folder_is_own(const char *path, ooze_message *why) {
   struct stat about;
   if (lstat(path, &about) == 0 && S_ISLNK(about.st_mode))
     return oz_fail(why, OOZE_ERROR_IO,
-                   "%s: is a link to another folder, and a run writes within its own; expected a "
-                   "folder, or nothing",
-                   path);
+                   "%s: is a link, and a run writes within its own folder; remove the link", path);
 #else
   (void)path, (void)why;
 #endif

@@ -8,10 +8,10 @@
 
 /* From the root of the file system; the path itself where that cannot be told. */
 void oz_absolute_path(const char *path, char *out, size_t room);
-/* neither it nor one above it is a file */
+/* neither it nor one above it is a file, or a link that leads nowhere */
 ooze_result oz_folder_fits(const char *path, ooze_message *why);
 ooze_result oz_make_folder(const char *path, ooze_message *why);   /* and those above it */
-ooze_result oz_folder_is_own(const char *path, ooze_message *why); /* no link to another */
+ooze_result oz_folder_is_own(const char *path, ooze_message *why); /* no link */
 int oz_folder_exists(const char *path);
 
 /* One holder at a time, among all processes and, where the disk's locks reach so far, machines. It

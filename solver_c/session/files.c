@@ -49,6 +49,9 @@ static ooze_result each_folder(oz_session *s, ooze_result (*call)(const char *, 
 ooze_result oz_session_folder_fits(oz_session *s) {
   if (strlen(s->options.folder) > 2000)
     return oz_fail(s->why, OOZE_ERROR_LIMIT, "%.60s...: the path is too long", s->options.folder);
+  char log[3600];
+  snprintf(log, sizeof log, "%s/ooze.log", s->options.folder);
+  OZ_TRY_OK(oz_folder_is_own(log, s->why));
   return each_folder(s, oz_folder_fits);
 }
 ooze_result oz_session_folders(oz_session *s) { return each_folder(s, make_folder); }

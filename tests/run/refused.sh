@@ -67,7 +67,16 @@ done
 expect 0 yield_stress "$ooze" schema presets
 # a link inside the folder would lead out of it
 mkdir -p l elsewhere && ln -s ../elsewhere l/points
-expect 2 'l/points: is a link to another folder' "$ooze" run "$small" -o l --quiet
+expect 2 'l/points: is a link, and a run writes within its own folder' "$ooze" run "$small" -o l --quiet
+mkdir -p g && echo kept >mine && ln -s ../mine g/ooze.log
+expect 2 'g/ooze.log: is a link, and a run writes within its own folder' "$ooze" run "$small" -o g --quiet
+[ "$(cat mine)" = kept ] || fail "a log was written through a link"
+# the folder itself may be a link, to a folder that is there
+mkdir -p real && ln -s real there && ln -s nowhere dead && ln -s loop loop
+expect 0 '"frames"' "$ooze" run "$small" -o there --set 'output.frames=[1,2]' --quiet --json
+[ -f real/points/small.0002.bgeo.sc ] || fail "nothing is where the link leads"
+expect 2 'dead: is a link to a folder that is not there' "$ooze" run "$small" -o dead --quiet
+expect 2 'loop: is a link to a folder that is not there' "$ooze" run "$small" -o loop/o --quiet
 if command -v ffmpeg >/dev/null; then expect 0 'a:b.mp4' "$ooze" render m/points/small.0002.bgeo.sc -o a:b.mp4 --size 64x64 --spheres; fi
 # long work before the first frame: a stop is obeyed at once
 cat >long.json <<END
