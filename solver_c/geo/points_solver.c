@@ -69,8 +69,8 @@ static ooze_result take_out(const source *from, ooze_attribute which,
   return OOZE_OK;
 }
 
-/* Attributes that only bodies, melting, shape memory and laws of flow use are left out where no particle has
- * them: reading then gives the same zeros. */
+/* Attributes that only bodies, melting, shape memory and laws of flow use are left out where no
+ * particle has them: reading then gives the same zeros. */
 static bool all_zero(const source *from, ooze_attribute which, const ooze_attribute_info *info) {
   unsigned char page[256 * 24];
   const size_t row = (size_t)info->components * info->element_bytes;
