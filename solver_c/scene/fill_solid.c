@@ -96,21 +96,23 @@ static double distance(const brick_map *m, const ooze_sdf *sdf, const double p[3
   return f[0] + t[2] * (f[1] - f[0]);
 }
 
+double oz_solid_distance(const oz_solids *w, uint32_t i, const double x[3]) {
+  const ooze_scene *s = w->scene;
+  const oz_collider_state *c = &s->start.colliders[i];
+  double local[3], d;
+  oz_pose_unapply(&c->desc.start, x, local);
+  if (oz_shape_has_distance(&s->colliders[i].shape))
+    d = oz_shape_distance(&s->colliders[i].shape, local);
+  else if (w->maps[i].map.keys)
+    d = distance(&w->maps[i], &s->colliders[i].sdf, local);
+  else
+    return 1e30;
+  return c->desc.invert ? -d : d;
+}
+
 int oz_in_solid(const void *user, const double x[3]) {
   const oz_solids *w = user;
-  const ooze_scene *s = w->scene;
-  for (uint32_t i = 0; i < s->collider_count; i++) {
-    const oz_collider_state *c = &s->start.colliders[i];
-    double local[3], d;
-    oz_pose_unapply(&c->desc.start, x, local);
-    if (oz_shape_has_distance(&s->colliders[i].shape))
-      d = oz_shape_distance(&s->colliders[i].shape, local);
-    else if (w->maps[i].map.keys)
-      d = distance(&w->maps[i], &s->colliders[i].sdf, local);
-    else
-      continue;
-    if (c->desc.invert) d = -d;
-    if (d < w->margin) return 1;
-  }
+  for (uint32_t i = 0; i < w->scene->collider_count; i++)
+    if (oz_solid_distance(w, i, x) < w->margin) return 1;
   return 0;
 }

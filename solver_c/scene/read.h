@@ -87,6 +87,7 @@ ooze_result oz_both_turns(oz_reader *r, json_t *object, oz_posed *posed);
 ooze_result oz_read_still_pose(oz_reader *r, const char *group, json_t *object, ooze_pose *out);
 ooze_result oz_read_copies(oz_reader *r, const char *group, json_t *object, oz_fluid *f);
 ooze_result oz_check_slips(oz_reader *r); /* unit slips */
+ooze_result oz_check_overlaps(oz_reader *r);
 
 #define OZ_NO_MEMORY(r) oz_fail((r)->why, OOZE_ERROR_MEMORY, "%s: out of memory", (r)->scene->file)
 

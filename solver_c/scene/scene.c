@@ -189,6 +189,7 @@ static ooze_result read_all(oz_reader *r) {
       oz_pose_rotate(s->start.emitters[i].posed.rotate, s->start.emitters[i].desc.start.rotation);
   OZ_TRY_OK(oz_check_bodies(r));
   OZ_TRY_OK(oz_check_slips(r));
+  OZ_TRY_OK(oz_check_overlaps(r));
   json_t *run = oz_json_copy(s->doc);
   if (run) json_object_del(run, "wedge"); /* it has been applied */
   if (run && !json_object_get(run, "output")) json_object_set_new(run, "output", json_object());

@@ -14,6 +14,8 @@ typedef struct oz_solids oz_solids;
 oz_solids *oz_solids_create(const ooze_scene *scene, double margin);
 void oz_solids_destroy(oz_solids *solids);
 int oz_in_solid(const void *solids, const double x[3]);
+/* m, from one collider; far from the surface of a mesh any number of the right sign */
+double oz_solid_distance(const oz_solids *solids, uint32_t collider, const double x[3]);
 
 /* ---- The scene --------------------------------------------------------------------------- */
 
