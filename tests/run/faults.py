@@ -53,7 +53,8 @@ def files(folder):
 
 
 def outputs(folder):
-    return {k: v for k, v in files(folder).items() if not k.startswith("checkpoints/") and not k.startswith(".")}
+    """All but checkpoints, the lock and the log, which tells the time."""
+    return {k: v for k, v in files(folder).items() if not k.startswith(("checkpoints/", ".")) and k != "ooze.log"}
 
 
 def judge(at, expected):
@@ -99,6 +100,8 @@ def main():
         expected, faults = outputs("whole"), 0
         last = min(most, int(counts[kind.rstrip("+")]))
         tried = range(1, last + 1, stride)
+        if not tried:
+            sys.exit(f"{kind}: no call was counted: {preload} is not in the program")
         for at in tried:
             faults += judge(at, expected)
             if len(failures) > 20:
