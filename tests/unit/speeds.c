@@ -165,4 +165,33 @@ OZ_CASE(a_few_particles_are_told_of_once_and_the_fluid_goes_on) {
   ooze_solver_destroy(s);
 }
 
+/* Particles that a nozzle holds have the weight of their fluid in the zero-energy control. */
+OZ_CASE(a_light_fluid_leaves_a_nozzle_at_its_own_speed) {
+  static const float densities[] = {1000, 200, 67, 10};
+  for (size_t k = 0; k < sizeof densities / sizeof *densities; ++k) {
+    ooze_solver *s = make();
+    ooze_material m;
+    ooze_emitter_desc e;
+    CHECK_OK(ooze_particles_clear(s), s);
+    ooze_material_default(&m);
+    m.density = densities[k];
+    CHECK_OK(ooze_material_set(s, 0, &m), s);
+    ooze_emitter_desc_default(&e);
+    e.radius = 0.05f;
+    e.speed = 1;
+    CHECK_OK(ooze_emitter_add(s, &e, NULL), s);
+    for (int n = 0; n < 10; ++n) {
+      ooze_stats t;
+      CHECK_OK(ooze_step(s, 1.0 / 30), s);
+      ooze_stats_default(&t);
+      CHECK_OK(ooze_stats_get(s, &t), s);
+      const double falls = 1 + 9.81 * (n + 1) / 30;
+      CHECK(t.max_speed < 2 * falls, "%g kg/m^3: %g m/s after %d frames, expected %g",
+            (double)densities[k], t.max_speed, n + 1, falls);
+    }
+    CHECK_EQ(warnings, 0);
+    ooze_solver_destroy(s);
+  }
+}
+
 OZ_TEST_MAIN()
