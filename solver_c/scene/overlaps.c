@@ -58,9 +58,9 @@ static void check_emitter(oz_reader *r, const oz_solids *solids, uint32_t index)
   }
   for (uint32_t i = 0; i < s->fluid_count; i++) {
     int inside = 0;
-    for (int k = 0; k <= DIRECTIONS && !inside; k++) {
+    for (int k = 0; k <= 2 * DIRECTIONS && !inside; k++) { /* at the mouth, and behind it */
       double x[3];
-      mouth_point(e, k, d, x);
+      mouth_point(e, k, k < DIRECTIONS ? 0.0 : d, x);
       inside = in_fluid(&s->fluids[i], x);
     }
     if (inside)

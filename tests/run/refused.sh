@@ -78,6 +78,25 @@ expect 0 '"frames"' "$ooze" run "$small" -o there --set 'output.frames=[1,2]' --
 expect 2 'dead: is a link to a folder that is not there' "$ooze" run "$small" -o dead --quiet
 expect 2 'loop: is a link to a folder that is not there' "$ooze" run "$small" -o loop/o --quiet
 if command -v ffmpeg >/dev/null; then expect 0 'a:b.mp4' "$ooze" render m/points/small.0002.bgeo.sc -o a:b.mp4 --size 64x64 --spheres; fi
+# things that begin within each other, and walls that leak, are told of at the start
+expect 0 'emitters.tap: begins inside collider floor: what it pours into the wall' "$ooze" info "$small" \
+  --set 'emitters.tap={"material":"thin","radius":0.02,"position":[0,-0.05,0]}'
+expect 0 'emitters.tap: begins inside fluid block: its particles come where others are' "$ooze" info "$small" \
+  --set 'emitters.tap={"material":"thin","radius":0.02,"position":[0,0.08,0]}'
+expect 0 'bodies.b: begins inside collider floor: the wall throws it out' "$ooze" info "$small" \
+  --set 'bodies={"b":{"material":"goo","shape":"sphere","radius":0.05,"position":[0.5,0,0]}}'
+expect 0 'particles' "$ooze" info "$small" --set 'bodies={"b":{"material":"goo","shape":"sphere","radius":0.05,"position":[0.5,0.05,0]}}'
+grep -q 'begins inside' out && fail "a body on the floor is told of: $(cat out)"
+# plates of 0.6 and of 2 separations
+for plate in thin:0.003 thick:0.01; do
+  half=${plate#*:}
+  for x in -0.1 0.1; do for y in -$half $half; do for z in -0.1 0.1; do echo "v $x $y $z"; done; done; done >"${plate%:*}.obj"
+  for face in '1 2 4 3' '5 7 8 6' '1 5 6 2' '3 4 8 7' '1 3 7 5' '2 6 8 4'; do echo "f $face"; done >>"${plate%:*}.obj"
+done
+expect 0 '% of its surface the wall is thinner than a particle_separation' "$ooze" info "$small" \
+  --set "colliders={\"c\":{\"shape\":\"mesh\",\"file\":\"$folder/thin.obj\",\"position\":[0,1,0]}}"
+expect 0 particles "$ooze" info "$small" --set "colliders={\"c\":{\"shape\":\"mesh\",\"file\":\"$folder/thick.obj\",\"position\":[0,1,0]}}"
+grep -q 'thinner than' out && fail "a wall of two separations is told of: $(cat out)"
 # long work before the first frame: a stop is obeyed at once
 cat >long.json <<END
 {"solver": {"particle_separation": 0.002, "substeps": 1}, $block,
