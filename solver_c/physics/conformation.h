@@ -258,10 +258,10 @@ OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const 
 }
 
 /* Values of the particle itself that the end of the stage needs: inverse mass, that of the fluid
- * where a nozzle holds it, at least that of water; and the zero-energy strength 0.8 N / (1 + N), N
- * = (tau + dt) dt / (alpha rho d^2), alpha = a V0 dt^2 / (m_ref d^2), for particles with enough
- * neighbours (docs/theory/zero_energy.md). The GPU loads them before the walk over neighbours,
- * because the material number and the material's values are two dependent loads. */
+ * where a nozzle holds it, that of water from 500 kg/m^3 on; and the zero-energy strength 0.8 N /
+ * (1 + N), N = (tau + dt) dt / (alpha rho d^2), alpha = a V0 dt^2 / (m_ref d^2), for particles with
+ * enough neighbours (docs/theory/zero_energy.md). The GPU loads them before the walk over
+ * neighbours, because the material number and the material's values are two dependent loads. */
 typedef struct {
   oz_real om, fluid, hg;
 } oz_gradient_own;
@@ -270,7 +270,7 @@ OZ_FN void oz_gradient_take(const oz_frame *f, uint32_t i, oz_gradient_own *o) {
   oz_real a = oz_ld(f->a, i), tau = oz_relaxation_time(f, i), rho = oz_density(f, i),
           load = a * (f->V0 * f->dt / f->m_ref) * rho;
   o->om = oz_ld(f->omega, i);
-  oz_real one = oz_set(1.0f), light = oz_max(1000.0f / rho, one);
+  oz_real one = oz_set(1.0f), light = oz_max(500.0f / rho, one);
   o->fluid = oz_select(o->om > oz_set(0.0f), o->om, oz_select(oz_at_boundary(f, i), one, light));
   o->hg = oz_select(oz_enough(f, i), f->zero_energy * (tau + f->dt) / (tau + f->dt + load),
                     oz_set(0.0f));
