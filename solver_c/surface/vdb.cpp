@@ -8,10 +8,12 @@
 #include <openvdb/tools/SignedFloodFill.h>
 #include <openvdb/tools/VolumeToMesh.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <string>
 #include <vector>
@@ -30,6 +32,62 @@ namespace {
   catch (...) {                                                               \
     return oz_fail(why, OOZE_ERROR_FORMAT, "%s: unknown exception", subject); \
   }
+
+// Memory in reserve while OpenVDB works: some of its destructors allocate, and where that fails
+// they end the process. The first allocation that fails gets the reserve and goes on; the caller
+// then ends with `spent`, as if it had failed.
+class reserve {
+public:
+  reserve() {
+    const std::lock_guard<std::mutex> lock(guard);
+    if (users++ == 0) {
+      kept = std::malloc(BYTES);
+      used = false;
+      before = std::set_new_handler(&release);
+    }
+  }
+  ~reserve() {
+    const std::lock_guard<std::mutex> lock(guard);
+    if (--users) return;
+    std::set_new_handler(before);
+    std::free(kept.exchange(nullptr));
+  }
+  reserve(const reserve &) = delete;
+  reserve &operator=(const reserve &) = delete;
+
+  static bool spent() { return used; }
+
+private:
+  enum { BYTES = 8 << 20 };
+  static void release() {
+    used = true;
+    if (void *block = kept.exchange(nullptr))
+      std::free(block);
+    else if (before)
+      before();
+    else
+      throw std::bad_alloc();
+  }
+  static std::mutex guard;
+  static int users;
+  static std::atomic<void *> kept;
+  static std::atomic<bool> used;
+  static std::new_handler before;
+};
+std::mutex reserve::guard;
+int reserve::users;
+std::atomic<void *> reserve::kept;
+std::atomic<bool> reserve::used;
+std::new_handler reserve::before;
+
+// The mesh of a level set, by OpenVDB.
+void polygons(const openvdb::FloatGrid &grid, double iso, double adaptivity,
+              std::vector<openvdb::Vec3s> &points, std::vector<openvdb::Vec3I> &triangles,
+              std::vector<openvdb::Vec4I> &quads) {
+  const reserve room;
+  openvdb::tools::volumeToMesh(grid, points, triangles, quads, iso, adaptivity, adaptivity > 0.0);
+  if (reserve::spent()) throw std::bad_alloc();
+}
 
 openvdb::Coord origin_of(uint64_t key) {
   int c[3];
@@ -232,13 +290,13 @@ ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mes
                    "ooze_surface_mesh: a pointer is NULL or adaptivity (%g) is not 0 to 1",
                    adaptivity);
   try {
+    const reserve room;
     openvdb::initialize();
     std::vector<openvdb::Vec3s> points;
     std::vector<openvdb::Vec3I> triangles;
     std::vector<openvdb::Vec4I> quads;
     auto grid = level_set_of(s);
-    openvdb::tools::volumeToMesh(*grid, points, triangles, quads, 0.0, adaptivity,
-                                 adaptivity > 0.0);
+    polygons(*grid, 0.0, adaptivity, points, triangles, quads);
     if (points.size() > 0xfffffff0u || triangles.size() + 2 * quads.size() > 0xfffffff0u)
       return oz_fail(why, OOZE_ERROR_LIMIT, "a mesh of %zu points; the limit is 2^32",
                      points.size());
@@ -284,6 +342,7 @@ ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points, u
           oz_sdf_check_mesh(desc, points, point_count, triangles, triangle_count, &closed, why))
     return r;
   try {
+    const reserve room;
     openvdb::initialize();
     std::vector<openvdb::Vec3s> p(point_count);
     std::vector<openvdb::Vec3I> t(triangle_count);
@@ -389,7 +448,7 @@ ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out, ooze_me
     std::vector<openvdb::Vec3I> triangles;
     std::vector<openvdb::Vec4I> quads;
     const auto &field = static_cast<const openvdb::FloatGrid &>(*base);
-    openvdb::tools::volumeToMesh(field, points, triangles, quads, iso, 0.0, false);
+    polygons(field, iso, 0.0, points, triangles, quads);
     if (points.size() > 0xfffffff0u)
       return oz_fail(why, OOZE_ERROR_LIMIT, "a mesh of %zu points; the limit is 2^32",
                      points.size());

@@ -22,7 +22,7 @@ SCENE = {
     "colliders": {"p": {"shape": "plane"}, "q": {"shape": "sphere", "radius": 0.05, "position": [0.2, 0.1, 0]}},
     "output": {"frames": [1, 3], "fps": 30, "points": "bgeo.sc", "surface": "vdb", "checkpoint_every": 1},
 }
-if "--mesh" in sys.argv:  # by OpenVDB, whose own destructors end the process where memory is out: for disks alone
+if "--mesh" in sys.argv:
     sys.argv.remove("--mesh")
     SCENE["output"]["mesh"] = "ply"
 ooze, preload = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
