@@ -45,11 +45,14 @@ static void check_emitter(oz_reader *r, const oz_solids *solids, uint32_t index)
   const double d = (double)s->separation;
   if (!e->active) return;
   for (uint32_t i = 0; i < s->collider_count; i++) {
+    const ooze_collider_desc *c = &s->start.colliders[i].desc;
     int inside = 0;
-    if (s->start.colliders[i].desc.role != OOZE_ROLE_COLLIDE) continue;
-    for (int k = 0; k <= DIRECTIONS && !inside; k++) {
+    if (c->role != OOZE_ROLE_COLLIDE) continue;
+    /* the channel itself may go through a wall, unless particles stand in it */
+    const double back = c->boundary == OOZE_BOUNDARY_PARTICLES ? d : -0.5 * d;
+    for (int k = 0; k <= 2 * DIRECTIONS && !inside; k++) {
       double x[3];
-      mouth_point(e, k, -0.5 * d, x); /* the channel itself may go through a wall */
+      mouth_point(e, k, k < DIRECTIONS ? -0.5 * d : back, x);
       inside = oz_solid_distance(solids, i, x) < 0.0;
     }
     if (inside)
