@@ -102,7 +102,10 @@ static int near_fill(near_list *l, const oz_cells *c, uint32_t cell, float radiu
       l->capacity = (total + OZ_LANES) * 2;
       l->index = (uint32_t *)oz_allocate(l->capacity, sizeof *l->index);
       l->row[0] = (float *)oz_allocate(l->capacity, ROWS * sizeof(float));
-      if (!l->index || !l->row[0]) return 0;
+      if (!l->index || !l->row[0]) { /* no capacity is left for a later cell to rely on */
+        near_free(l);
+        return 0;
+      }
       for (a = 1; a < ROWS; ++a) l->row[a] = l->row[0] + (size_t)a * l->capacity;
     }
     if (!pass) l->count = 0;
