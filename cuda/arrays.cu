@@ -69,6 +69,7 @@ const struct {
     /* offset, in words */
     {AT(bound_sum), AT(cg_applied), 0},
     {AT(density_near_sum), AT(cg_residual), 4},
+    {AT(density_step), AT(cg_residual), 4},
     {AT(density_relaxation), AT(density_diagonal), 0},
     {AT(density_row_sum), AT(rho), 0},
     {AT(rotation), AT(cg_residual), 0},

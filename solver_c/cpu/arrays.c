@@ -61,6 +61,7 @@ static const struct {
     {AT(bound_sum), AT(cg_residual), 0},
     {AT(density_relaxation), AT(density_diagonal), 0},
     {AT(density_row_sum), AT(rho), 0},
+    {AT(density_step), AT(density_near_sum), 0},
     {AT(rotation), AT(cg_residual), 0},
     {AT(soft_gradient), AT(cg_residual), 0},
     {AT(y2), AT(cg_residual), 6},

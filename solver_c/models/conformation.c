@@ -109,7 +109,9 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   LOADS(load_rows);
   if (stressed) LOADS(load_stress);
   OZ_TRY(oz_soft_tear(s, b, f, why));
-  for (uint32_t k = 0; k < s->params->position_iterations; k++) {
+  const uint32_t iterations = s->params->position_iterations;
+  f->momentum = iterations > 1 ? (float)(iterations - 1) / (float)(iterations + 3) : 0.0f;
+  for (uint32_t k = 0; k < iterations; k++) {
     /* Both constraints evaluate the same positions and then move together. Where a backend fuses
      * them, this halves the passes over neighbours, and it converges as well (ooze verify fig6,
      * fig6-32, cauchy.conformation.spun.recoil). With bodies they run one after the other

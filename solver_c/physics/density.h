@@ -78,6 +78,8 @@ OZ_FN void oz_density_bound_item(const oz_frame *f, uint32_t i, oz_real *red) {
  * by the velocity projection (slump.pressed). */
 #define OZ_STILL_MOST 2.0f
 
+#define OZ_MOMENTUM_EXCESS 10.0f /* 1 over the excess of density with half of the momentum */
+
 /* ---- density_lambda: density and multiplier; (position, multiplier) goes to dx for density_move
  * ---- */
 
@@ -133,7 +135,20 @@ OZ_FN oz_real oz_density_multiplier(const oz_frame *f, uint32_t i, oz_real sum, 
             still = oz_min(over, oz_set(OZ_STILL_MOST));
     over = oz_select(oz_yield(f, i) > oz_set(0.0f), over - still / (1.0f + q * q), over);
   }
-  return -k * over;
+  oz_real lam = -k * over;
+  /* Momentum: each iteration goes on with a part of the step before it, which carries pressure
+   * through many layers in few iterations (docs/theory/density.md); not where the density is right
+   * already, nor in impacts and heaps, which need no more push. */
+  if (f->momentum > 0.0f) {
+    if (!f->first_iteration) {
+      oz_real q = over * OZ_MOMENTUM_EXCESS, q2 = q * q;
+      lam += oz_select(over > oz_set(0.0f),
+                       f->momentum * oz_ld(f->density_step, i) / (1.0f + q2 * q2), oz_set(0.0f));
+    }
+    lam = oz_min(lam, oz_set(0.0f)); /* 0 for NaN */
+    oz_st(f->density_step, i, lam);
+  }
+  return lam;
 }
 
 OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {

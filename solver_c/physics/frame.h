@@ -55,6 +55,7 @@
  *   wall_term             wall_density                 density_*, wall_drag
  *                                                               cg_residual + 14; cg_applied
  *   density_relaxation    density_bound                density_lambda             density_diagonal
+ *   density_step          density_lambda               density_lambda             density_near_sum
  *   rho                   density_lambda               results
  *   soft_gradient         soft_start                   soft_rate, soft_pull         cg_residual
  *
@@ -108,6 +109,7 @@ typedef struct oz_frame {
   /* ---- constants: forces, walls, solver ---- */
   float gravity[3]; /* m/s^2 */
   float max_speed;  /* m/s, 0: none */
+  float momentum;   /* of the density's iterations: part of the step before */
   float wall_gap;   /* m: least distance of a particle's centre from a wall */
   /* m/s: 0.5 |g| dt; walls hold particles slower than this (docs/theory/rest_filter.md) */
   float rest_speed;
@@ -266,6 +268,7 @@ typedef struct oz_frame {
   };
 
   float *density_near_sum; /* (count) sum over neighbours of density_row_sum_j |ghat| */
+  float *density_step;     /* (count) the density's multiplier of the iteration before */
 
   union {
     /* (count) 1 / max(1, sum of zero-energy weights, larger for heavier neighbours) */

@@ -41,6 +41,7 @@ static const array arrays[] = {
     {AT(cg_applied), 6, 3, 1, 0},
     {AT(rotation), 4, 4, 2, 0},
     {AT(density_relaxation), 1, 1, 6, 0},
+    {AT(density_step), 1, 1, 6, 0},
     {AT(rho), 1, 1, 6, 0},
     {AT(density_diagonal), 1, 1, 5, 1},
     {AT(density_row_sum), 1, 1, 5, 1},
@@ -265,6 +266,8 @@ static void write_array(const both *t, const side *s, const array *a, const floa
 }
 static int live(const both *t, const array *a) {
   if (a->when == 4) return t->summed;
+  /* from density_bound to finish: heat and mixing work there */
+  if (!strcmp(a->name, "density_step")) return t->position && t->bounded && t->multiplied;
   if (a->when == 7) return t->near;
   if (a->when > 4) return t->other || t->no_matrices || (a->when == 6) == t->bounded;
   if (t->soft)

@@ -1,0 +1,66 @@
+/* Fluid at rest in a box keeps its volume, and more iterations keep more of it.
+ * SPDX-License-Identifier: Apache-2.0
+ * oz_test: LABELS physics TIMEOUT 240 */
+#include "check.h"
+#include "ooze/ooze.h"
+
+enum { WIDE = 6, HIGH = 16, COUNT = WIDE * WIDE * HIGH };
+static const float d = 0.01f;
+
+/* Twice the height of the centre of mass over the first one, after a second. */
+static double height(uint32_t iterations) {
+  ooze_solver_desc desc;
+  ooze_solver *s = NULL;
+  ooze_message why = {""};
+  ooze_solver_desc_default(&desc);
+  desc.backend = OOZE_BACKEND_CPU;
+  desc.particle_separation = d;
+  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
+
+  ooze_params p;
+  ooze_params_default(&p);
+  p.position_iterations = iterations;
+  CHECK_OK(ooze_params_set(s, &p), s);
+
+  ooze_material m;
+  uint32_t index;
+  ooze_material_default(&m);
+  m.viscosity = 1.0f;
+  CHECK_OK(ooze_material_add(s, &m, &index), s);
+
+  ooze_collider_desc box;
+  ooze_collider collider;
+  ooze_collider_desc_default(&box);
+  box.shape = OOZE_SHAPE_BOX, box.invert = 1, box.friction = 0.0f;
+  box.half[0] = box.half[2] = 0.5f * WIDE * d, box.half[1] = 0.2f;
+  box.start.position[1] = box.end.position[1] = 0.2f;
+  CHECK_OK(ooze_collider_add(s, &box, &collider), s);
+
+  static float x[COUNT][3];
+  for (uint32_t i = 0; i < COUNT; ++i) {
+    x[i][0] = ((float)(i % WIDE) + 0.5f - 0.5f * WIDE) * d;
+    x[i][1] = ((float)(i / WIDE % HIGH) + 0.5f) * d;
+    x[i][2] = ((float)(i / (WIDE * HIGH)) + 0.5f - 0.5f * WIDE) * d;
+  }
+  ooze_particles fluid;
+  ooze_particles_default(&fluid);
+  fluid.count = COUNT, fluid.material = index, fluid.positions = &x[0][0];
+  CHECK_OK(ooze_particles_add(s, &fluid, NULL), s);
+  for (int f = 0; f < 24; ++f) CHECK_OK(ooze_step(s, 1.0 / 24.0), s);
+
+  double sum = 0.0;
+  CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, COUNT, 0, x), s);
+  for (uint32_t i = 0; i < COUNT; ++i) sum += (double)x[i][1];
+  ooze_solver_destroy(s);
+  return 2.0 * sum / COUNT / (HIGH * (double)d);
+}
+
+OZ_CASE(fluid_at_rest_keeps_its_volume) {
+  const double few = height(5), more = height(10), many = height(20);
+  printf("height with 5, 10 and 20 iterations: %.3f %.3f %.3f\n", few, more, many);
+  CHECK(few > 0.9, "%g", few);
+  CHECK(more > 0.96, "%g", more);
+  CHECK(many > 0.98, "%g", many);
+}
+
+OZ_TEST_MAIN()
