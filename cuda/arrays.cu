@@ -67,16 +67,11 @@ const struct {
   uint32_t words;
 } shared[] = {
     /* offset, in words */
-    {AT(bound_sum), AT(cg_applied), 0},
-    {AT(density_near_sum), AT(cg_residual), 4},
-    {AT(density_step), AT(cg_residual), 4},
-    {AT(density_relaxation), AT(density_diagonal), 0},
-    {AT(density_row_sum), AT(rho), 0},
-    {AT(rotation), AT(cg_residual), 0},
-    {AT(soft_gradient), AT(cg_residual), 0},
-    {AT(y2), AT(cg_direction), 0},
-    {AT(wall_term), AT(cg_applied), 0},
-    {AT(u2), AT(dx), 0},
+    {AT(bound_sum), AT(cg_applied), 0},      {AT(density_near_sum), AT(cg_residual), 4},
+    {AT(density_step), AT(cg_residual), 4},  {AT(density_relaxation), AT(density_diagonal), 0},
+    {AT(density_row_sum), AT(rho), 0},       {AT(rotation), AT(cg_residual), 0},
+    {AT(soft_gradient), AT(cg_residual), 0}, {AT(y2), AT(cg_direction), 0},
+    {AT(wall_term), AT(cg_applied), 0},      {AT(u2), AT(dx), 0},
 };
 
 void put(oz_frame *f, size_t member, float *p) {

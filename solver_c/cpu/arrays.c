@@ -58,16 +58,11 @@ static const struct {
   size_t member, over;
   uint32_t words;
 } shared[] = {
-    {AT(bound_sum), AT(cg_residual), 0},
-    {AT(density_relaxation), AT(density_diagonal), 0},
-    {AT(density_row_sum), AT(rho), 0},
-    {AT(density_step), AT(density_near_sum), 0},
-    {AT(rotation), AT(cg_residual), 0},
-    {AT(soft_gradient), AT(cg_residual), 0},
-    {AT(y2), AT(cg_residual), 6},
-    {AT(p), AT(cg_residual), 10},
-    {AT(wall_term), AT(cg_residual), 14},
-    {AT(u2), AT(dx), 0},
+    {AT(bound_sum), AT(cg_residual), 0},  {AT(density_relaxation), AT(density_diagonal), 0},
+    {AT(density_row_sum), AT(rho), 0},    {AT(density_step), AT(density_near_sum), 0},
+    {AT(rotation), AT(cg_residual), 0},   {AT(soft_gradient), AT(cg_residual), 0},
+    {AT(y2), AT(cg_residual), 6},         {AT(p), AT(cg_residual), 10},
+    {AT(wall_term), AT(cg_residual), 14}, {AT(u2), AT(dx), 0},
 };
 
 static float *get(const oz_frame *f, size_t member) {
