@@ -65,8 +65,8 @@ OZ_CASE(short_substeps_add_no_speed) {
   for (size_t k = 0; k < sizeof materials / sizeof *materials; ++k) {
     const double ordinary = fastest(materials + k, 32), shorter = fastest(materials + k, 400);
     printf("%s: %g m/s with 32 substeps, %g with 400\n", materials[k].name, ordinary, shorter);
-    CHECK(fabs(shorter - ordinary) < 0.2 * ordinary, "%s: %g m/s with 32 substeps, %g with 400", materials[k].name,
-          ordinary, shorter);
+    CHECK(fabs(shorter - ordinary) < 0.2 * ordinary, "%s: %g m/s with 32 substeps, %g with 400",
+          materials[k].name, ordinary, shorter);
   }
 }
 
