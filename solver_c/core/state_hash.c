@@ -15,8 +15,8 @@ static ooze_result is_set(ooze_solver *s, ooze_attribute a, int *out) {
     OZ_TRY(ooze_attribute_read(s, OOZE_MATERIAL, first, n, 0, material));
     OZ_TRY(ooze_attribute_read(s, a, first, n, 0, page));
     for (uint32_t k = 0; k < n * words; ++k)
-      *out |= page[k] !=
-              oz_material_word(s->materials, s->material_count, material[k / words], field);
+      *out |=
+          page[k] != oz_material_word(s->materials, s->material_count, material[k / words], field);
   }
   return OOZE_OK;
 }

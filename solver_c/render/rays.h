@@ -82,7 +82,7 @@ typedef struct oz_march {
   int lo[3], hi[3]; /* bricks */
   uint32_t *grid;   /* brick numbers by place, or NULL where that would be too large */
   uint32_t *corner; /* 8 a brick: the bricks at +x +y +z in all combinations */
-  float *spline; /* of a smooth distance (surface/spline.c) */
+  float *spline;    /* of a smooth distance (surface/spline.c) */
   float side, inv_voxel;
   /* blocks of 256, and of 16, bricks a side that hold any; where the bricks lie far apart */
   oz_map coarse[OZ_MARCH_LEVELS];

@@ -1,8 +1,8 @@
 /* Values of the particles on the bricks of a surface. Velocity and scalars are the mean of the
  * particles around each sample, weighted by a kernel that reaches from beyond the band back to the
  * fluid, so that motion blur finds a velocity wherever it finds a distance. Channels weigh near
- * particles more (Shepard 1968); channels.c has the same weights at single points. SPDX-License-Identifier:
- * Apache-2.0 */
+ * particles more (Shepard 1968); channels.c has the same weights at single points.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"
 
 #include <math.h>
