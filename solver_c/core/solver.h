@@ -137,6 +137,11 @@ ooze_result oz_boundary_before_step(ooze_solver *s);
 ooze_result oz_bodies_to_backend(ooze_solver *s); /* bodies.c: likewise */
 /* materials.c: the physics' table, where it changed */
 ooze_result oz_materials_to_backend(ooze_solver *s);
+/* tension.c: the greatest tension of a material over the limit of a substep of dt seconds; the
+ * longest substep up to dt that bears it all; a line in the log, once, where it is held back */
+double oz_tension_load(const ooze_solver *s, double dt);
+double oz_tension_longest(const ooze_solver *s, double dt);
+void oz_tension_tell(ooze_solver *s, double dt);
 /* fields.c: the values that a material gives to its particles, one word each */
 enum { OZ_MATERIAL_VALUES = 6 };
 typedef struct oz_material_value {

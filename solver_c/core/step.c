@@ -11,8 +11,8 @@
 /* ---- how long the next substep is ---- */
 
 /* Substeps that the rest of the step, `left` seconds, is to be cut into. The longest step h that
- * moves nothing further than cfl separations solves h (v + g h) = cfl d. It depends on state alone,
- * so that a resumed run takes the same. */
+ * moves nothing further than cfl separations solves h (v + g h) = cfl d; surface tension may need a
+ * shorter one. It depends on state alone, so that a resumed run takes the same. */
 static ooze_result substeps_left(ooze_solver *s, double left, uint32_t done, uint32_t *out) {
   const ooze_params *p = &s->params;
   if (p->cfl <= 0) {
@@ -25,6 +25,8 @@ static ooze_result substeps_left(ooze_solver *s, double left, uint32_t done, uin
   g = sqrt(g);
   /* the stable form of the quadratic's root */
   double h = 2 * reach / (v + sqrt(v * v + 4 * g * reach) + 1e-30);
+  OZ_TRY(oz_materials_to_backend(s)); /* which laws of flow there are */
+  h = oz_tension_longest(s, h);
   /* rounding must not cost a substep */
   double n = ceil(left / h - 0.01);
   double most = p->max_substeps > done ? p->max_substeps - done : 1;
@@ -287,18 +289,6 @@ static ooze_result bodies_fit(ooze_solver *s) {
       name, (unsigned)s->bodies.count);
 }
 
-/* What materials can pull with, and the lightest of their particles. */
-static void tension(const ooze_solver *s, oz_step *step) {
-  for (uint32_t m = 0; s->has_tension && m < s->material_count; ++m) {
-    const ooze_material *material = &s->materials[m];
-    step->most_tension = fmaxf(step->most_tension, material->surface_tension);
-    step->most_cohesion = fmaxf(step->most_cohesion, material->cohesion);
-    if (!step->least_density || material->density < step->least_density)
-      step->least_density = material->density;
-  }
-  if (oz_field_there(s, OZ_FIELD_DENSITY)) step->least_density = 0; /* each particle has its own */
-}
-
 /* Features of bodies that this step has. The stiffest of the soft ones decides how many iterations
  * they take (models/soft.c). */
 static void bodies(const ooze_solver *s, oz_step *step) {
@@ -363,7 +353,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_loads = step->has_boundary && !s->no_loads;
   step->has_slip = step->has_boundary && s->boundary.slips;
   bodies(s, step);
-  tension(s, step);
+  step->tension_load = (float)oz_tension_load(s, dt);
   ooze_result r = oz_models[s->params.model](step, (float)dt, s->message);
   for (int more = 0; r == OZ_AGAIN && more < 8; more++) { /* each time there is more room */
     restore_backup(s);
@@ -376,21 +366,6 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   s->particles.results = r < 0 ? 0 : s->particles.count;
   if (r < 0) restore_backup(s);
   return r;
-}
-
-/* Once: that a substep bears less tension than was asked for, and how much it bears. */
-static void tell_of_tension(ooze_solver *s, double dt) {
-  const ooze_hooks *hooks = &s->memory.hooks;
-  char text[240];
-  if (s->told_tension || !hooks->log) return;
-  s->told_tension = 1;
-  double d = (double)s->separation, most = OZ_TENSION_MOST * 1000.0 * d * d * d / (dt * dt);
-  snprintf(text, sizeof text,
-           "surface tension and cohesion are held back for %u of %u particles: a substep of %.3g s "
-           "bears %.3g N/m at 1000 kg/m^3 and "
-           "this separation, or %.3g Pa; more substeps bear more",
-           (unsigned)s->run.tension_held, (unsigned)s->particles.count, dt, most, most * 3.6 / d);
-  hooks->log(hooks->user, OOZE_LOG_WARNING, text);
 }
 
 /* Time moves on when the model is done. All memory that is needed after that is there before it. */
@@ -431,7 +406,7 @@ static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f
   s->run.list_rebuilds += step.rebuilt;
   s->run.residual = step.residual;
   s->run.tension_held = (uint32_t)step.tension_held;
-  if (s->run.tension_held) tell_of_tension(s, dt);
+  if (s->run.tension_held) oz_tension_tell(s, dt);
   s->run.mean_neighbours = step.mean_neighbours;
   if (step.has_walls && p->count) OZ_TRY(loads(s, dt));
   OZ_TRY(contain(s, step.bad));

@@ -22,10 +22,9 @@ typedef struct oz_step {
   uint32_t laws;      /* of flow that some material has: OZ_LAW_* */
   /* some material conducts heat; some material has values by temperature */
   uint32_t has_heat, has_ramps;
-  uint32_t has_air;                  /* the free surface exchanges heat */
-  uint32_t has_tension;              /* some material has surface tension or cohesion */
-  float most_tension, most_cohesion; /* N/m, Pa: the greatest of all materials */
-  float least_density;               /* kg/m^3 of all particles; 0: not known */
+  uint32_t has_air;     /* the free surface exchanges heat */
+  uint32_t has_tension; /* some material has surface tension or cohesion */
+  float tension_load;   /* greatest tension of a material over the limit of the substep */
   double tension_held;  /* particles with a tension above the stability limit of the substep, which
                          * was reduced to it */
   uint32_t walls_known; /* wall_planes was run in this substep */
@@ -44,7 +43,6 @@ typedef struct oz_step {
   uint32_t born; /* particles born in this substep */
 } oz_step;
 
-#define OZ_TENSION_MOST 0.3 /* limit of sigma dt^2 / m */
 /* Fills the constants that follow from separation, parameters and dt. */
 void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation, float dt,
                         double time);

@@ -25,18 +25,8 @@ static void constants(oz_frame *f) {
   const double layers = 2.0 * (double)OZ_TENSION_SHARE / lattice_lack(f);
   t->per_sigma = (float)(layers * unit);   /* k = 2 share sigma d^2 / lack^2 */
   t->per_pascal = (float)(4.0 * d * unit); /* k = 4 p d^3 */
-  /* sigma dt^2 / m: up to about this a drop oscillates correctly, up to twice this it stays whole
-   */
-  t->most = (float)(layers * OZ_TENSION_MOST);
-}
-
-/* Whether a particle can be above the stability limit. Without it no count need be waited for. */
-static int may_hold(const oz_step *s, const oz_frame *f) {
-  const oz_tension *t = &f->tension;
-  const double pull = (double)t->per_sigma * (double)s->most_tension +
-                      (double)t->per_pascal * (double)s->most_cohesion;
-  const double omega = 1000.0 / (double)s->least_density; /* of the lightest particle (motion.h) */
-  return !(s->least_density > 0.0f) || pull * omega > 0.99 * (double)t->most;
+  t->layers = (float)layers;
+  t->damped = f->is_conformation && f->projects_velocity;
 }
 
 ooze_result oz_tension_pull(oz_step *s, oz_frame *f, ooze_message *why) {
@@ -46,8 +36,9 @@ ooze_result oz_tension_pull(oz_step *s, oz_frame *f, ooze_message *why) {
   constants(f);
   RUN(tension_clear);
   if (walls) RUN(wall_density);
-  OZ_TRY(
-      b->table->run(b, f, OZ_STAGE_tension_start, may_hold(s, f) ? &s->tension_held : NULL, why));
+  /* where no particle can be above the limit no count need be waited for */
+  const int may_hold = s->tension_load > 0.99f;
+  OZ_TRY(b->table->run(b, f, OZ_STAGE_tension_start, may_hold ? &s->tension_held : NULL, why));
   RUN(tension);
   if (s->walls_known) LOADS(load_tension);
   if (walls) RUN(tension_wall);

@@ -291,9 +291,16 @@ typedef struct oz_cauchy {
 /* Constants of surface tension and cohesion (physics/tension.h). */
 #define OZ_TENSION_SHARE 0.36f /* measured: physics/tension.h */
 
+/* Stability limit of sigma dt^2 / m: in models without a velocity projection, and with one, where
+ * it grows with the viscous number n = mu dt / (rho d^2): the viscous solve damps what tension
+ * excites at the scale of a particle (docs/theory/tension.md). */
+#define OZ_TENSION_MOST 0.3f
+#define OZ_TENSION_BEARS(n) (0.7f + (n) / (1.0f + (n) * (1.0f / 7.0f)))
+
 typedef struct oz_tension {
   float per_sigma, per_pascal; /* k dt^2 / (m_ref d^2) of 1 N/m, of 1 Pa: a pure number */
-  float most;                  /* stability limit of k in one substep, over omega */
+  float layers;                /* omega k of sigma dt^2 / m = 1 */
+  uint32_t damped;             /* velocities are projected: viscosity counts in the limit */
 } oz_tension;
 
 /* Least relative motion, in h, that lets a pair into the density rows although it was further apart

@@ -16,8 +16,9 @@
  * Walls fill the half space behind them and count `adhesion` times, up to once; they pull as much
  * as they count, and up to twice that. Bodies and boundary particles count as fluid.
  *
- * The force is explicit: beyond the stability limit of a substep it is reduced to the limit,
- * particle by particle, and these are counted. SPDX-License-Identifier: Apache-2.0 */
+ * The force is explicit, the viscous solve that follows is not, so that the limit of a substep
+ * grows with viscosity (OZ_TENSION_BEARS). Beyond it the force is reduced to the limit, particle by
+ * particle, and these are counted. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_TENSION_H
 #define OZ_PHYSICS_TENSION_H
 
@@ -65,8 +66,14 @@ OZ_FN void oz_tension_start_end(const oz_frame *f, uint32_t i, const oz_real *ac
   oz_real lack = oz_max(one - (f->w_norm * acc[0] + f->w_self + wall), zero);
   oz_real k = t->per_sigma * oz_of_matter(f, i, &f->matter->surface_tension) +
               t->per_pascal * oz_of_matter(f, i, &f->matter->cohesion);
-  oz_mask over = fluid & (om * k > oz_set(t->most));
-  k = oz_select(over, t->most / oz_max(om, oz_set(1e-20f)), k);
+  /* omega / a is the viscous number; a relaxation time makes it G dt^2 / (rho d^2) */
+  oz_real most = oz_set(t->layers * OZ_TENSION_MOST);
+  if (t->damped) {
+    oz_real damping = om / oz_ld(f->a, i);
+    most = t->layers * OZ_TENSION_BEARS(damping);
+  }
+  oz_mask over = fluid & (om * k > most);
+  k = oz_select(over, most / oz_max(om, oz_set(1e-20f)), k);
   red[0] = oz_select(over, one, zero);
   oz_vec_st(f->dx, i, oz_vec_ld(f->x, i), oz_select(fluid, k * lack, zero));
 }

@@ -4,7 +4,7 @@
 OZ_TEST_MAIN()
 
 static const float D = 0.001f; /* m */
-enum { MOST = 800 };
+enum { MOST = 1800 };
 static float x[MOST][3], u[MOST][3];
 static char told[400];
 static int times_told;
@@ -16,8 +16,11 @@ static void hear(void *user, int32_t level, const char *text) {
   snprintf(told, sizeof told, "%s", text);
 }
 
+typedef struct fluid {
+  float density, viscosity, tension, cohesion;
+} fluid;
 /* A block of n[0] n[1] n[2] without gravity. */
-static ooze_solver *make(const int n[3], float tension, float cohesion, uint32_t substeps) {
+static ooze_solver *make_of(const fluid *of, const int n[3], uint32_t substeps) {
   ooze_solver_desc desc;
   ooze_solver *s = NULL;
   ooze_message why = {""};
@@ -35,9 +38,10 @@ static ooze_solver *make(const int n[3], float tension, float cohesion, uint32_t
   p.gravity[1] = 0.0f;
   CHECK_OK(ooze_params_set(s, &p), s);
   ooze_material_default(&m);
-  m.viscosity = 0.01f;
-  m.surface_tension = tension;
-  m.cohesion = cohesion;
+  m.density = of->density;
+  m.viscosity = of->viscosity;
+  m.surface_tension = of->tension;
+  m.cohesion = of->cohesion;
   CHECK_OK(ooze_material_set(s, 0, &m), s);
   for (int i = 0; i < n[0]; ++i)
     for (int j = 0; j < n[1]; ++j)
@@ -48,6 +52,10 @@ static ooze_solver *make(const int n[3], float tension, float cohesion, uint32_t
   q.positions = x;
   CHECK_OK(ooze_particles_add(s, &q, NULL), s);
   return s;
+}
+static ooze_solver *make(const int n[3], float tension, float cohesion, uint32_t substeps) {
+  const fluid thin = {1000.0f, 0.01f, tension, cohesion};
+  return make_of(&thin, n, substeps);
 }
 /* Mean squares of the distance from the middle along each axis; momentum and its moment over the
  * sums of sizes. */
@@ -143,4 +151,70 @@ OZ_CASE(cohesion_holds_what_is_pulled_apart) {
   double loose = gap_after_pull(0), held = gap_after_pull(100.0f);
   CHECK(loose > 3, "without cohesion the halves are %g separations apart", loose);
   CHECK(held < 2, "with it they are %g apart", held);
+}
+
+/* Furthest particle from the middle of a cube of honey after half a second, over the radius of the
+ * sphere of the same volume. 30 frames a second. */
+static double corners_after(float tension, uint32_t substeps, uint32_t *out_held) {
+  const int n[3] = {12, 12, 12};
+  const fluid honey = {1420.0f, 10.0f, tension, 0};
+  const double sphere = 12.0 * (double)D * cbrt(3.0 / (4.0 * 3.14159265358979));
+  ooze_solver *s = make_of(&honey, n, substeps);
+  ooze_stats t;
+  double most = 0, middle[3] = {0, 0, 0};
+  for (int k = 0; k < 15; ++k) CHECK_OK(ooze_step(s, 1.0 / 30.0), s);
+  const uint32_t count = ooze_particle_count(s);
+  CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, count, 12, x), s);
+  for (uint32_t i = 0; i < count; ++i)
+    for (int a = 0; a < 3; ++a) middle[a] += (double)x[i][a] / count;
+  for (uint32_t i = 0; i < count; ++i) {
+    double r2 = 0;
+    for (int a = 0; a < 3; ++a) r2 += pow((double)x[i][a] - middle[a], 2.0);
+    most = fmax(most, sqrt(r2));
+  }
+  ooze_stats_default(&t);
+  CHECK_OK(ooze_stats_get(s, &t), s);
+  *out_held = t.tension_held;
+  CHECK(t.max_speed < 0.02, "%g m/s at %g N/m in %u substeps", t.max_speed, (double)tension,
+        (unsigned)substeps);
+  ooze_solver_destroy(s);
+  return (most + 0.5 * (double)D) / sphere;
+}
+OZ_CASE(corners_of_honey_are_rounder_with_more_tension) {
+  uint32_t held[3];
+  times_told = 0;
+  const double none = corners_after(0, 8, held), some = corners_after(0.05f, 8, held + 1),
+               much = corners_after(0.5f, 8, held + 2);
+  printf("corners reach %g, %g, %g radii\n", none, some, much);
+  CHECK(none > 1.3, "without tension a cube stays one: %g", none);
+  CHECK(some < none - 0.1, "0.05 N/m: %g, without %g", some, none);
+  CHECK(much < some - 0.05, "0.5 N/m: %g, 0.05 N/m %g", much, some);
+  CHECK_EQ(held[1], 0);
+  CHECK_EQ(held[2], 0);
+  CHECK_EQ(times_told, 0);
+}
+
+OZ_CASE(few_and_many_substeps_round_honey_alike) {
+  uint32_t held;
+  const double few = corners_after(0.05f, 4, &held), many = corners_after(0.05f, 100, &held);
+  printf("corners reach %g radii with 4 substeps, %g with 100\n", few, many);
+  CHECK_NEAR(few, many, 0.1, "half of what 0.05 N/m takes from the corners");
+}
+
+OZ_CASE(adaptive_substeps_bear_their_tension) {
+  const int n[3] = {6, 6, 6};
+  ooze_solver *s = make(n, 1.0f, 0, 1);
+  ooze_params p;
+  ooze_stats t;
+  ooze_params_default(&p);
+  p.gravity[1] = 0.0f;
+  p.cfl = 4.0f;
+  CHECK_OK(ooze_params_set(s, &p), s);
+  CHECK_OK(ooze_step(s, 1.0 / 30.0), s);
+  ooze_stats_default(&t);
+  CHECK_OK(ooze_stats_get(s, &t), s);
+  CHECK_EQ(t.tension_held, 0);
+  CHECK(t.substeps >= 30 && t.substeps < 64, "%u substeps, of 0.85 ms or less",
+        (unsigned)t.substeps);
+  ooze_solver_destroy(s);
 }
