@@ -12,10 +12,6 @@
 enum { MAGIC = 0x4d455a4f, VERSION = 2 };         /* "OZEM"; 1 has no outlines */
 static const double GOLDEN = 2.39996322972865332; /* rad: the golden angle, pi (3 - sqrt 5) */
 static const double PI = 3.14159265358979323846;
-/* Thick fluids coil, and square columns of particles allow it (docs/theory/emission.md). */
-static const double THICK = 50.0; /* Pa s */
-static const double WIDE = 4.0;   /* separations: from here rows of columns buckle into pleats */
-static const double STEP = 1.0 / 240.0; /* s: at which a bare compliance is taken as a viscosity */
 
 /* ---- Storage --------------------------------------------------------------------------------
  */
@@ -170,15 +166,6 @@ ooze_result oz_emitters_remove(oz_emitters *e, uint32_t handle, ooze_message *wh
 
 /* ---- The cross-section ----------------------------------------------------------------------
  */
-
-static uint32_t layout_of(const ooze_emitter_desc *d, const ooze_material *m, double separation) {
-  if (d->outline != OOZE_OUTLINE_ROUND) return OOZE_LAYOUT_RELAXED;
-  if (d->layout != OOZE_LAYOUT_AUTO) return d->layout;
-  if ((double)d->radius >= WIDE * separation) return OOZE_LAYOUT_RELAXED;
-  double mu = (double)m->viscosity;
-  if (mu <= 0.0) mu = m->compliance > 0.0f ? STEP / (double)m->compliance : THICK;
-  return m->relaxation_time > 0.0f || mu >= THICK ? OOZE_LAYOUT_BCT : OOZE_LAYOUT_SUNFLOWER;
-}
 
 static int by_phase(const void *a, const void *b) {
   const oz_emitter_point *p = a, *q = b;
@@ -354,16 +341,16 @@ static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, doub
 }
 
 ooze_result oz_emitters_births(oz_emitters *e, double t0, double t1, double f0, double f1,
-                               const ooze_material *material, uint32_t materials, oz_births *out,
-                               ooze_message *why) {
+                               uint32_t materials, oz_births *out, ooze_message *why) {
   out->count = 0;
   for (uint32_t i = 0; i < e->count; i++) {
     oz_emitter_slot *s = e->slot + i;
     if (s->desc.material >= materials)
       return oz_fail(why, OOZE_ERROR_ARGUMENT, "emitter %u: material is %u; expected 0 to %u",
                      s->handle, s->desc.material, materials ? materials - 1 : 0);
-    OZ_TRY(make_points(
-        e, s, layout_of(&s->desc, material + s->desc.material, (double)e->separation), why));
+    /* square columns buckle into pleats, random phases make beads and braids */
+    const int even = s->desc.outline != OOZE_OUTLINE_ROUND || s->desc.layout == OOZE_LAYOUT_AUTO;
+    OZ_TRY(make_points(e, s, even ? OOZE_LAYOUT_RELAXED : s->desc.layout, why));
     OZ_TRY(births_of(e, s, t0, t1, f0, f1, out, why));
   }
   return OOZE_OK;

@@ -91,13 +91,12 @@ ooze_result oz_emitters_clock_read(oz_emitters *e, const uint32_t *words, uint32
                                    ooze_message *why);
 
 /* The particles born in the substep from t0 to t1 (s of simulated time; f0 and f1 the same as
- * fractions of the ooze_step). `material` has `materials` entries and decides the layout of AUTO
- * emitters. Fills `out` in the order of birth, emitter by emitter. Changes no state, so a caller
- * that cannot add them simply does not accept. t1 must be computed so that the end of an ooze_step
- * does not depend on the number of substeps (start + dt * fraction). */
+ * fractions of the ooze_step); `materials` is the number of materials. Fills `out` in the order of
+ * birth, emitter by emitter. Changes no state, so a caller that cannot add them simply does not
+ * accept. t1 must be computed so that the end of an ooze_step does not depend on the number of
+ * substeps (start + dt * fraction). */
 ooze_result oz_emitters_births(oz_emitters *e, double t0, double t1, double f0, double f1,
-                               const ooze_material *material, uint32_t materials, oz_births *out,
-                               ooze_message *why);
+                               uint32_t materials, oz_births *out, ooze_message *why);
 /* The particles of the last oz_emitters_births are in: time is now its t1. */
 void oz_emitters_accept(oz_emitters *e);
 

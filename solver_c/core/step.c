@@ -377,8 +377,7 @@ static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f
   uint64_t next_id = p->next_id;
   b->count = 0;
   if (s->emitters.count)
-    OZ_TRY(oz_emitters_births(&s->emitters, t0, t1, f0, f1, s->materials, s->material_count, b,
-                              s->message));
+    OZ_TRY(oz_emitters_births(&s->emitters, t0, t1, f0, f1, s->material_count, b, s->message));
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(oz_particles_prepare(s, b->count < s->max_particles - count ? count + b->count
                                                                      : s->max_particles));

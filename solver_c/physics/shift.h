@@ -22,14 +22,20 @@
 #define OZ_SHIFT_SURFACE 0.48f
 #define OZ_SHIFT_WALL 0.195f /* volume that a wall 0.6 d away fills of a kernel */
 
+#define OZ_SHIFT_YIELDS 2.0f /* yield stresses up to which a paste is not shifted: it may rest */
+
 /* Strain of the substep that does not come back: the dashpot's, dt |dev stress| / (2 viscosity);
  * the multiplier is the stress. */
 OZ_FN oz_real oz_flow_strain(const oz_frame *f, uint32_t i, oz_real a) {
   oz_s3 lam = oz_lam_ld(f, i);
   oz_real mean = oz_s3_trace(&lam) * (1.0f / 3.0f);
   for (int c = 0; c < 3; c++) lam.s[c] -= mean;
-  return 0.5f * a * oz_sqrt(0.5f * oz_s3_dot(&lam, &lam)) * f->dt /
-         (oz_relaxation_time(f, i) + f->dt);
+  oz_real shear = oz_sqrt(0.5f * oz_s3_dot(&lam, &lam));
+  if (f->has_yield) { /* what exceeds the yield stress flows */
+    const float unit = f->V0 * f->dt * f->dt / (f->m_ref * f->d * f->d);
+    shear = oz_max(shear - (OZ_SHIFT_YIELDS * unit) * oz_yield(f, i), oz_set(0.0f));
+  }
+  return 0.5f * a * shear * f->dt / (oz_relaxation_time(f, i) + f->dt);
 }
 
 /* Sum of ghat, with the walls' side of the kernel filled: a wall is no free surface. */
@@ -58,10 +64,9 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
     oz_real stretched = oz_clamp(3.0f * (trace - 3.0f - OZ_STRETCH_FREE), zero, one);
     strain += OZ_SHIFT_STRETCHED * stretched * oz_ld(f->density_relaxation, i);
   }
-  /* splashes, whose particles inertia keeps apart, are left alone, and pastes, which creep then */
+  /* splashes, whose particles inertia keeps apart, are left alone */
   oz_real strength = oz_min(f->shifting * OZ_SHIFT_STRAIN * strain, one);
   strength *= oz_viscous_share(f, i, a);
-  if (f->has_yield) strength = oz_select(oz_yield(f, i) > zero, zero, strength);
   oz_mask on = (om > zero) & oz_fluid(f, i) & oz_enough(f, i) & (strain < oz_set(1e6f));
 
   const float surface = OZ_SHIFT_SURFACE * f->grad_norm * f->h2;

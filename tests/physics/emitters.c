@@ -61,8 +61,7 @@ static void step(shop *s, stream *m, double t, double dt, int n) {
   for (int k = 0; k < n; k++) {
     double f0 = (double)k / n, f1 = (double)(k + 1) / n, h = dt / n;
     ooze_message why = {""};
-    CHECK(oz_emitters_births(&s->e, t + dt * f0, t + dt * f1, f0, f1, s->material, 2, &s->b,
-                             &why) == OOZE_OK,
+    CHECK(oz_emitters_births(&s->e, t + dt * f0, t + dt * f1, f0, f1, 2, &s->b, &why) == OOZE_OK,
           "%s", why.text);
     stream_grow(m, s->b.count);
     for (uint32_t i = 0; i < s->b.count; i++, m->count++) {
@@ -98,8 +97,7 @@ OZ_CASE(a_disc_is_filled_by_its_layout) {
   CHECK(oz_emitters_add(&s->e, &d, 2, h, NULL) == OOZE_OK &&
             oz_emitters_add(&s->e, &g, 2, h + 1, NULL) == OOZE_OK,
         "added");
-  CHECK(oz_emitters_births(&s->e, 0.0, 0.0, 0.0, 0.0, s->material, 2, &s->b, NULL) == OOZE_OK,
-        "full at once");
+  CHECK(oz_emitters_births(&s->e, 0.0, 0.0, 0.0, 0.0, 2, &s->b, NULL) == OOZE_OK, "full at once");
   CHECK_EQ(s->e.slot[0].points, 29); /* lattice points with i^2 + j^2 <= 9 */
   CHECK_EQ(s->e.slot[1].points, 28); /* round(9 pi) */
   CHECK_EQ(s->b.count, 3 * 29 + 3 * 28);
@@ -124,22 +122,18 @@ OZ_CASE(a_disc_is_filled_by_its_layout) {
   close_shop(s);
 }
 
-OZ_CASE(auto_takes_columns_for_thick_and_elastic_fluids) {
+OZ_CASE(auto_spreads_particles_evenly_in_mouths_of_any_radius) {
   shop *s = open_shop();
   uint32_t h;
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_AUTO);
   CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
-  static const float viscosity[6] = {5.0f, 49.0f, 50.0f, 5.0f, 0.0f, 0.0f},
-                     tau[6] = {0, 0, 0, 0.1f, 0, 0}, compliance[6] = {0, 0, 0, 0, 1e-3f, 1e-6f};
-  static const uint32_t expected[6] = {OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_SUNFLOWER,
-                                       OOZE_LAYOUT_BCT,       OOZE_LAYOUT_BCT,
-                                       OOZE_LAYOUT_SUNFLOWER, OOZE_LAYOUT_BCT};
-  for (int k = 0; k < 6; k++) {
-    s->material[0].viscosity = viscosity[k], s->material[0].relaxation_time = tau[k],
-    s->material[0].compliance = compliance[k];
-    CHECK(oz_emitters_births(&s->e, 0.0, 0.0, 0.0, 0.0, s->material, 2, &s->b, NULL) == OOZE_OK,
-          "births");
-    CHECK_EQ(s->e.slot[0].layout, expected[k]);
+  for (uint32_t k = 0; k < 12; k++) {
+    d.material = k % 2;
+    d.radius = (0.3f + (float)k) * D;
+    CHECK(oz_emitters_set(&s->e, h, &d, 2, NULL) == OOZE_OK, "set");
+    CHECK(oz_emitters_births(&s->e, 0.0, 0.0, 0.0, 0.0, 2, &s->b, NULL) == OOZE_OK, "births");
+    CHECK_EQ(s->e.slot[0].layout, OOZE_LAYOUT_RELAXED);
+    CHECK(s->e.slot[0].points > 0, "radius %g separations", (double)(d.radius / D));
   }
   close_shop(s);
 }
@@ -204,8 +198,7 @@ OZ_CASE(neighbouring_columns_are_half_a_layer_apart) {
   uint32_t h;
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
   CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
-  CHECK(oz_emitters_births(&s->e, 0.0, 0.001, 0.0, 1.0, s->material, 2, &s->b, NULL) == OOZE_OK,
-        "births");
+  CHECK(oz_emitters_births(&s->e, 0.0, 0.001, 0.0, 1.0, 2, &s->b, NULL) == OOZE_OK, "births");
   for (uint32_t i = 0; i < s->b.count; i++) {
     const float *p = s->b.position + 3 * i;
     int odd = ((int)lroundf(p[0] / D) + (int)lroundf(p[2] / D)) & 1;
@@ -344,8 +337,7 @@ OZ_CASE(births_that_are_not_accepted_have_not_happened) {
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
   CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
   for (int k = 0; k < 2; k++) {
-    CHECK(oz_emitters_births(&s->e, 0.0, 0.019, 0.0, 1.0, s->material, 2, &s->b, NULL) == OOZE_OK,
-          "births");
+    CHECK(oz_emitters_births(&s->e, 0.0, 0.019, 0.0, 1.0, 2, &s->b, NULL) == OOZE_OK, "births");
     /* 2.375 layers and 3: 9 columns of phase 0 have 6, 12 of phase 1/2 have 5 */
     CHECK_EQ(s->b.count, 9 * 6 + 12 * 5);
     CHECK_EQ(s->e.slot[0].emitted, 0);
@@ -386,8 +378,7 @@ OZ_CASE(every_emitter_field_is_checked_and_named) {
   CHECK(oz_emitters_remove(&s->e, 4, &why) == OOZE_ERROR_NOT_FOUND, "none");
   d.radius = 1000.0f * D, d.speed = 1e4f;
   CHECK(oz_emitters_add(&s->e, &d, 2, &h, &why) == OOZE_OK, "%s", why.text);
-  CHECK(oz_emitters_births(&s->e, 0.0, 1.0, 0.0, 1.0, s->material, 2, &s->b, &why) ==
-                OOZE_ERROR_LIMIT &&
+  CHECK(oz_emitters_births(&s->e, 0.0, 1.0, 0.0, 1.0, 2, &s->b, &why) == OOZE_ERROR_LIMIT &&
             strstr(why.text, "emitter 1"),
         "%s", why.text);
   close_shop(s);
@@ -453,8 +444,8 @@ OZ_CASE(a_steady_stream_soon_allocates_nothing) {
   uint64_t made = 0;
   for (int k = 0; k < 500; k++) {
     if (k == 20) made = s->memory.allocations;
-    CHECK(oz_emitters_births(&s->e, k / 240.0, (k + 1) / 240.0, 0.0, 1.0, s->material, 2, &s->b,
-                             NULL) == OOZE_OK,
+    CHECK(oz_emitters_births(&s->e, k / 240.0, (k + 1) / 240.0, 0.0, 1.0, 2, &s->b, NULL) ==
+              OOZE_OK,
           "births");
     oz_emitters_accept(&s->e);
   }

@@ -646,9 +646,8 @@ enum { OOZE_OUTLINE_CORNERS = 32 };
  * substep. */
 typedef struct ooze_emitter_desc {
   uint32_t size;
-  /* OOZE_LAYOUT_*: how the cross-section is filled. AUTO: RELAXED from a radius of 4 separations
-   * on; below BCT from 50 Pa s or with relaxation time, else SUNFLOWER. Other outlines than round
-   * are always RELAXED. */
+  /* OOZE_LAYOUT_*: how the cross-section is filled. AUTO: RELAXED. Other outlines than
+   * round are always RELAXED. */
   uint32_t layout;
   uint32_t material; /* index. Default 0. */
   uint32_t active;   /* 0 or 1. Default 1. */
