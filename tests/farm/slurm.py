@@ -1,7 +1,8 @@
 """slurm.py OOZE SOURCE: the wedge of examples/farm on a real Slurm of one machine, with its own keys, ports and folders.
 
 Task 0 gets the signal that Slurm sends when time is up: it writes a checkpoint, requeues itself and goes on. Task 1 loses
-its node: slurmd, the task and the program are killed with SIGKILL, and Slurm requeues it. Each must end with the state
+its node: slurmd, the task and the program are killed with SIGKILL, and Slurm requeues it; then its program gets a SIGTERM
+that Slurm knows nothing of (a late message about the lost node is one), and it requeues itself. Each must end with the state
 hash and the point files of `ooze run --wedge K` that nobody disturbed.
 
 Exit 77 (skipped) where Slurm is not installed or does not come up, or the user is not root. SPDX-License-Identifier: Apache-2.0
@@ -223,6 +224,11 @@ def check(farm, ooze, source, folder):
     say(began, "the undisturbed runs are done")
     farm.start_node()
     farm.ask("scontrol", "update", "NodeName=" + farm.node, "State=RESUME")
+    stray = until("task 1 to start again", lambda: farm.hold(1), every=0.02)
+    os.kill(stray, signal.SIGTERM)
+    os.kill(stray, signal.SIGCONT)
+    say(began, "task 1 is stopped from outside")
+    until("task 1 to requeue itself", lambda: "outside: back into the queue" in open(os.path.join(out, "wedge1.log")).read())
     for k in range(ROWS):
         until("task %d to end" % k, lambda: os.path.exists(os.path.join(out, "wedge%d.json" % k)))
         with open(os.path.join(out, "wedge%d.json" % k)) as f:
@@ -233,7 +239,7 @@ def check(farm, ooze, source, folder):
             k, starts, "resumed" if found["resumed"] else "not resumed", found["state_hash"]))
         assert found["state_hash"] == whole[k]["state_hash"], "task %d: state %s on the farm, %s undisturbed" % (
             k, found["state_hash"], whole[k]["state_hash"])
-        assert found["resumed"] and starts > 1, "task %d was not interrupted" % k
+        assert found["resumed"] and starts > 1 + k, "task %d was not interrupted" % k
         ours, theirs = (os.path.join(folder, n, "points") for n in ("farm/wedge%d" % k, "whole%d" % k))
         names = sorted(os.listdir(theirs))
         assert names and names == sorted(os.listdir(ours)), "task %d: other files" % k
