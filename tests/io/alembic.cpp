@@ -11,6 +11,7 @@
 #include <string>
 
 #include "ooze/ooze_io.h"
+#include "scratch.h"
 
 namespace Abc = Alembic::Abc;
 namespace Geom = Alembic::AbcGeom;
@@ -128,12 +129,8 @@ static void points(const std::string &path) {
 }
 
 int main() {
-  const char *folder = std::getenv("TMPDIR");
-  const std::string base = std::string(folder ? folder : "/tmp") + "/ooze_alembic_test";
-  meshes(base + ".mesh.abc");
-  points(base + ".points.abc");
-  std::remove((base + ".mesh.abc").c_str());
-  std::remove((base + ".points.abc").c_str());
+  meshes(scratch_path("mesh.abc"));
+  points(scratch_path("points.abc"));
   std::printf("%d failures\n", failures);
   return failures ? 1 : 0;
 }

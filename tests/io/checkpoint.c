@@ -20,8 +20,8 @@ static void there_and_back(size_t bytes, int noise) {
   void *back = NULL;
   size_t count = 99;
   char *text = NULL;
-  CHECK_GOOD(ooze_checkpoint_write(io_path("a.0001.ozc"), memory, bytes, meta, why));
-  CHECK_GOOD(ooze_checkpoint_read(io_path("a.0001.ozc"), NULL, &back, &count, &text, why));
+  CHECK_GOOD(ooze_checkpoint_write(scratch_path("a.0001.ozc"), memory, bytes, meta, why));
+  CHECK_GOOD(ooze_checkpoint_read(scratch_path("a.0001.ozc"), NULL, &back, &count, &text, why));
   CHECK_EQ(count, bytes);
   CHECK(memcmp(back, memory, bytes) == 0);
   CHECK_STR(text, meta);
@@ -43,8 +43,8 @@ OZ_CASE(every_cut_is_refused) {
   unsigned char *memory = block(300, 1);
   void *file;
   size_t count;
-  CHECK_GOOD(ooze_checkpoint_write(io_path("cut.ozc"), memory, 300, meta, why));
-  CHECK_GOOD(ooze_file_read(io_path("cut.ozc"), 1 << 20, &file, &count, why));
+  CHECK_GOOD(ooze_checkpoint_write(scratch_path("cut.ozc"), memory, 300, meta, why));
+  CHECK_GOOD(ooze_file_read(scratch_path("cut.ozc"), 1 << 20, &file, &count, why));
   for (size_t n = 0; n < count; n++) {
     ooze_message why = {""};
     CHECK(ooze_checkpoint_read_memory("cut.ozc", file, n, NULL, NULL, NULL, NULL, &why) ==
@@ -60,8 +60,8 @@ OZ_CASE(every_flipped_bit_is_noticed) {
   unsigned char *memory = block(200, 0), *file;
   void *read;
   size_t count;
-  CHECK_GOOD(ooze_checkpoint_write(io_path("flip.ozc"), memory, 200, meta, why));
-  CHECK_GOOD(ooze_file_read(io_path("flip.ozc"), 1 << 20, &read, &count, why));
+  CHECK_GOOD(ooze_checkpoint_write(scratch_path("flip.ozc"), memory, 200, meta, why));
+  CHECK_GOOD(ooze_file_read(scratch_path("flip.ozc"), 1 << 20, &read, &count, why));
   file = read;
   for (size_t bit = 0; bit < count * 8; bit++) {
     file[bit / 8] ^= (unsigned char)(1 << bit % 8);
@@ -79,8 +79,8 @@ OZ_CASE(a_limit_is_kept) {
   ooze_io_limits limits;
   ooze_io_limits_default(&limits);
   limits.max_bytes = (1 << 20) - 1;
-  CHECK_GOOD(ooze_checkpoint_write(io_path("limit.ozc"), memory, 1 << 20, NULL, why));
-  CHECK_REFUSED(ooze_checkpoint_read(io_path("limit.ozc"), &limits, NULL, NULL, NULL, why),
+  CHECK_GOOD(ooze_checkpoint_write(scratch_path("limit.ozc"), memory, 1 << 20, NULL, why));
+  CHECK_REFUSED(ooze_checkpoint_read(scratch_path("limit.ozc"), &limits, NULL, NULL, NULL, why),
                 OOZE_ERROR_LIMIT, "1048576");
   free(memory);
 }
@@ -94,10 +94,10 @@ static void keep_line(void *user, const char *line) {
 
 OZ_CASE(the_newest_whole_one_is_found_and_the_damaged_are_named) {
   char found[1024], folder[600];
-  snprintf(folder, sizeof folder, "%s", io_folder());
+  snprintf(folder, sizeof folder, "%s", scratch_folder());
   DIR *all = opendir(folder); /* of the cases before */
   for (struct dirent *e; all && (e = readdir(all)) != NULL;)
-    if (e->d_name[0] != '.') unlink(io_path(e->d_name));
+    if (e->d_name[0] != '.') unlink(scratch_path(e->d_name));
   if (all) closedir(all);
   CHECK_REFUSED(
       ooze_checkpoint_find_newest(folder, NULL, keep_line, NULL, found, sizeof found, why),
@@ -106,20 +106,20 @@ OZ_CASE(the_newest_whole_one_is_found_and_the_damaged_are_named) {
     char name[64];
     /* 9 sorts after 11 as text, before it as a number */
     snprintf(name, sizeof name, "honey.%d.ozc", frame);
-    CHECK_GOOD(ooze_checkpoint_write(io_path(name), &frame, sizeof frame, meta, why));
+    CHECK_GOOD(ooze_checkpoint_write(scratch_path(name), &frame, sizeof frame, meta, why));
   }
   CHECK_GOOD(ooze_checkpoint_find_newest(folder, NULL, keep_line, NULL, found, sizeof found, why));
-  CHECK_STR(found, io_path("honey.11.ozc"));
+  CHECK_STR(found, scratch_path("honey.11.ozc"));
   CHECK_EQ(line_count, 0);
-  CHECK(truncate(io_path("honey.11.ozc"), 70) == 0);
+  CHECK(truncate(scratch_path("honey.11.ozc"), 70) == 0);
   void *file;
   size_t count;
-  CHECK_GOOD(ooze_file_read(io_path("honey.10.ozc"), 1 << 20, &file, &count, why));
+  CHECK_GOOD(ooze_file_read(scratch_path("honey.10.ozc"), 1 << 20, &file, &count, why));
   ((char *)file)[count - 20] ^= 1;
-  io_put(io_path("honey.10.ozc"), file, count);
+  io_put(scratch_path("honey.10.ozc"), file, count);
   ooze_io_free(file);
   CHECK_GOOD(ooze_checkpoint_find_newest(folder, NULL, keep_line, NULL, found, sizeof found, why));
-  CHECK_STR(found, io_path("honey.9.ozc"));
+  CHECK_STR(found, scratch_path("honey.9.ozc"));
   CHECK_EQ(line_count, 2);
   CHECK(strstr(lines[0], "honey.11.ozc") && strstr(lines[0], "truncated") &&
             strstr(lines[0], "; skipped"),
@@ -134,8 +134,8 @@ OZ_CASE(the_newest_whole_one_is_found_and_the_damaged_are_named) {
 OZ_CASE(a_checkpoint_is_described) {
   ooze_file_info info;
   ooze_file_info_default(&info);
-  CHECK_GOOD(ooze_checkpoint_write(io_path("info.ozc"), meta, 10, meta, why));
-  CHECK_GOOD(ooze_file_describe(io_path("info.ozc"), NULL, &info, why));
+  CHECK_GOOD(ooze_checkpoint_write(scratch_path("info.ozc"), meta, 10, meta, why));
+  CHECK_GOOD(ooze_file_describe(scratch_path("info.ozc"), NULL, &info, why));
   CHECK_STR(info.kind, "Ooze checkpoint");
   CHECK_STR(info.meta, meta);
 }

@@ -33,14 +33,15 @@ OZ_CASE(a_full_disk_leaves_the_old_file_and_nothing_else) {
   for (int i = 0; i < 4; i++) {
     void *before, *after;
     size_t m, n;
-    CHECK_GOOD(ooze_points_write(io_path(names[i]), small, NULL, why));
-    CHECK_GOOD(ooze_file_read(io_path(names[i]), 1 << 20, &before, &m, why));
-    int files = io_files_in(io_folder());
-    CHECK_REFUSED(write_small(io_path(names[i]), large, 1 << 20, why), OOZE_ERROR_IO,
+    CHECK_GOOD(ooze_points_write(scratch_path(names[i]), small, NULL, why));
+    CHECK_GOOD(ooze_file_read(scratch_path(names[i]), 1 << 20, &before, &m, why));
+    int files = io_files_in(scratch_folder());
+    CHECK_REFUSED(write_small(scratch_path(names[i]), large, 1 << 20, why), OOZE_ERROR_IO,
                   "cannot write: ");
-    CHECK_REFUSED(write_small(io_path(names[i]), large, 1 << 20, why), OOZE_ERROR_IO, names[i]);
-    CHECK_EQ(io_files_in(io_folder()), files);
-    CHECK_GOOD(ooze_file_read(io_path(names[i]), 1 << 20, &after, &n, why));
+    CHECK_REFUSED(write_small(scratch_path(names[i]), large, 1 << 20, why), OOZE_ERROR_IO,
+                  names[i]);
+    CHECK_EQ(io_files_in(scratch_folder()), files);
+    CHECK_GOOD(ooze_file_read(scratch_path(names[i]), 1 << 20, &after, &n, why));
     CHECK(m == n && memcmp(before, after, n) == 0);
     ooze_io_free(before);
     ooze_io_free(after);
@@ -60,7 +61,7 @@ OZ_CASE(a_folder_that_is_not_there_is_named) {
 OZ_CASE(a_relative_name_is_written_here) {
   char here[1024];
   ooze_points *points = io_sample(1, 0), *read = NULL;
-  CHECK(getcwd(here, sizeof here) && chdir(io_folder()) == 0);
+  CHECK(getcwd(here, sizeof here) && chdir(scratch_folder()) == 0);
   CHECK_GOOD(ooze_points_write("here.bgeo", points, NULL, why));
   CHECK_GOOD(ooze_points_read("here.bgeo", NULL, &read, why));
   CHECK(chdir(here) == 0);
@@ -76,7 +77,7 @@ OZ_CASE(a_kill_at_any_moment_leaves_a_whole_file_or_none) {
   ooze_points *points = io_sample(20000, 0);
   int whole = 0;
   for (int i = 0; i < 40; i++) {
-    const char *path = io_path(names[i % 4]);
+    const char *path = scratch_path(names[i % 4]);
     if (i % 8 < 4) unlink(path);
     pid_t child = fork();
     CHECK(child >= 0);
@@ -112,28 +113,28 @@ OZ_CASE(a_kill_at_any_moment_leaves_a_whole_file_or_none) {
 
   /* What the killed left behind is known as such, and what is in use is not. */
   ooze_file *mine = NULL;
-  CHECK_GOOD(ooze_file_create(io_path("mine.bin"), &mine, why));
-  ooze_file_sweep(io_folder());
-  DIR *folder = opendir(io_folder());
+  CHECK_GOOD(ooze_file_create(scratch_path("mine.bin"), &mine, why));
+  ooze_file_sweep(scratch_folder());
+  DIR *folder = opendir(scratch_folder());
   int left = 0;
   for (struct dirent *e; (e = readdir(folder)) != NULL;) left += strstr(e->d_name, ".tmp-") != NULL;
   closedir(folder);
   CHECK_EQ(left, 1);
   CHECK_GOOD(ooze_file_put(mine, "x", 1, why));
   CHECK_GOOD(ooze_file_commit(mine, 1, why));
-  CHECK_EQ(access(io_path("mine.bin"), F_OK), 0);
+  CHECK_EQ(access(scratch_path("mine.bin"), F_OK), 0);
 }
 
 OZ_CASE(a_discarded_file_is_gone_and_a_committed_one_is_there) {
   ooze_file *file = NULL;
-  CHECK_GOOD(ooze_file_create(io_path("d.bin"), &file, why));
+  CHECK_GOOD(ooze_file_create(scratch_path("d.bin"), &file, why));
   CHECK_EQ(access(ooze_file_path(file), F_OK), 0);
-  CHECK_EQ(access(io_path("d.bin"), F_OK), -1);
+  CHECK_EQ(access(scratch_path("d.bin"), F_OK), -1);
   char temporary[1024];
   snprintf(temporary, sizeof temporary, "%s", ooze_file_path(file));
   ooze_file_discard(file);
   CHECK_EQ(access(temporary, F_OK), -1);
-  CHECK_EQ(access(io_path("d.bin"), F_OK), -1);
+  CHECK_EQ(access(scratch_path("d.bin"), F_OK), -1);
   CHECK_REFUSED(ooze_file_create("", &file, why), OOZE_ERROR_ARGUMENT, "no file name");
   CHECK_REFUSED(ooze_file_create("folder/", &file, why), OOZE_ERROR_ARGUMENT, "folder");
 }

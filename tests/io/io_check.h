@@ -7,11 +7,9 @@
 #endif
 #include "check.h"
 #include "ooze/ooze_io.h"
+#include "scratch.h"
 
-#include <dirent.h>
 #include <stdbool.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -38,39 +36,6 @@
     CHECK(r_ == (result), "%d: %s", r_, why->text);                                          \
     CHECK(strstr(why->text, (words)) != NULL, "'%s' does not say '%s'", why->text, (words)); \
   } while (0)
-
-static char io_folder_[512];
-static inline void io_clean(void) {
-  DIR *folder = io_folder_[0] ? opendir(io_folder_) : NULL;
-  if (!folder) return;
-  for (struct dirent *e; (e = readdir(folder)) != NULL;) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s", io_folder_, e->d_name);
-    if (e->d_name[0] != '.' || strlen(e->d_name) > 2) unlink(path);
-  }
-  closedir(folder);
-  rmdir(io_folder_);
-}
-
-/* A folder of this program's own, removed at its end. */
-static inline const char *io_folder(void) {
-  if (!io_folder_[0]) {
-    const char *root = getenv("TMPDIR");
-    snprintf(io_folder_, sizeof io_folder_, "%s/ooze-io-XXXXXX", root && root[0] ? root : "/tmp");
-    if (!mkdtemp(io_folder_)) abort();
-    atexit(io_clean);
-  }
-  return io_folder_;
-}
-
-/* The path of a file there; four at a time may be in use. */
-static inline const char *io_path(const char *name) {
-  static char paths[4][1024];
-  static int turn;
-  char *path = paths[turn++ % 4];
-  snprintf(path, sizeof paths[0], "%s/%s", io_folder(), name);
-  return path;
-}
 
 static inline int io_files_in(const char *path) { /* hidden ones included */
   int count = 0;

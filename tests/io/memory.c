@@ -25,12 +25,12 @@ OZ_CASE(reading_survives_every_failed_allocation) {
   for (int i = 0; i < 4; i++) {
     char name[64];
     snprintf(name, sizeof name, "m.%s", endings[i]);
-    CHECK_GOOD(ooze_points_write(io_path(name), points, NULL, why));
+    CHECK_GOOD(ooze_points_write(scratch_path(name), points, NULL, why));
     int failures = 0;
     for (long n = 0;; n++) {
       ooze_points *read = NULL;
       ooze_message why = {""};
-      const char *path = io_path(name);
+      const char *path = scratch_path(name);
       until_failure = n;
       ooze_result r = ooze_points_read(path, NULL, &read, &why);
       bool reached = until_failure < 0;
@@ -56,8 +56,8 @@ OZ_CASE(writing_survives_every_failed_allocation) {
     snprintf(name, sizeof name, "w.%s", endings[i]);
     for (long n = 0;; n++) {
       ooze_message why = {""};
-      const char *path = io_path(name);
-      int files = io_files_in(io_folder());
+      const char *path = scratch_path(name);
+      int files = io_files_in(scratch_folder());
       until_failure = n;
       ooze_result r = ooze_points_write(path, points, NULL, &why);
       bool reached = until_failure < 0;
@@ -67,7 +67,7 @@ OZ_CASE(writing_survives_every_failed_allocation) {
         break;
       }
       CHECK(r == OOZE_ERROR_MEMORY, "%s, allocation %ld: %d %s", name, n, r, why.text);
-      CHECK_EQ(io_files_in(io_folder()), files);
+      CHECK_EQ(io_files_in(scratch_folder()), files);
     }
   }
   ooze_points_destroy(points);
@@ -80,7 +80,7 @@ OZ_CASE(checkpoints_and_meshes_survive_too) {
     char *text = NULL;
     void *back = NULL;
     size_t bytes;
-    const char *path = io_path("c.ozc");
+    const char *path = scratch_path("c.ozc");
     ooze_mesh_default(&mesh);
     until_failure = n;
     ooze_result a = ooze_checkpoint_write(path, obj, sizeof obj, "{}", NULL);

@@ -31,8 +31,8 @@ OZ_CASE(a_mesh_comes_back_in_every_format) {
     for (uint32_t with = 0; with < 16; with++) {
       ooze_mesh a = tetrahedron(with), b;
       ooze_mesh_default(&b);
-      CHECK_GOOD(ooze_mesh_write(io_path(names[i]), &a, NULL, why));
-      CHECK_GOOD(ooze_mesh_read(io_path(names[i]), NULL, &b, why));
+      CHECK_GOOD(ooze_mesh_write(scratch_path(names[i]), &a, NULL, why));
+      CHECK_GOOD(ooze_mesh_read(scratch_path(names[i]), NULL, &b, why));
       CHECK_EQ(b.point_count, 4);
       CHECK_EQ(b.triangle_count, 4);
       CHECK(memcmp(a.positions, b.positions, 48) == 0, "%s", names[i]);
@@ -230,7 +230,7 @@ OZ_CASE(bad_meshes_are_refused_with_the_place) {
 OZ_CASE(a_mesh_with_an_index_out_of_range_is_not_written) {
   ooze_mesh mesh = tetrahedron(0);
   mesh.triangles[7] = 4;
-  CHECK_REFUSED(ooze_mesh_write(io_path("bad.ply"), &mesh, NULL, why), OOZE_ERROR_ARGUMENT,
+  CHECK_REFUSED(ooze_mesh_write(scratch_path("bad.ply"), &mesh, NULL, why), OOZE_ERROR_ARGUMENT,
                 "triangle 2");
   ooze_mesh_release(&mesh);
 }

@@ -12,11 +12,11 @@ OZ_CASE(alembic_is_refused_with_a_sentence) {
   CHECK_GOOD(ooze_points_add(points, "P", OOZE_FLOAT32, 3, OOZE_MEANING_POINT, NULL, why));
   CHECK_GOOD(ooze_mesh_allocate(&mesh, 3, 1, 0, why));
   CHECK(strstr(ooze_io_build_text(), "no-alembic"), "%s", ooze_io_build_text());
-  CHECK_REFUSED(ooze_points_write(io_path("p.abc"), points, NULL, why), OOZE_ERROR_UNSUPPORTED,
+  CHECK_REFUSED(ooze_points_write(scratch_path("p.abc"), points, NULL, why), OOZE_ERROR_UNSUPPORTED,
                 "libalembic was not found");
-  CHECK_REFUSED(ooze_mesh_write(io_path("m.abc"), &mesh, NULL, why), OOZE_ERROR_UNSUPPORTED,
+  CHECK_REFUSED(ooze_mesh_write(scratch_path("m.abc"), &mesh, NULL, why), OOZE_ERROR_UNSUPPORTED,
                 "libalembic was not found");
-  CHECK(!ooze_file_exists(io_path("p.abc")) && !ooze_file_exists(io_path("m.abc")));
+  CHECK(!ooze_file_exists(scratch_path("p.abc")) && !ooze_file_exists(scratch_path("m.abc")));
   ooze_points_destroy(points);
   ooze_mesh_release(&mesh);
 }

@@ -12,8 +12,8 @@ static void every_cut(const char *name, uint64_t count, size_t spare) {
   ooze_points *points = io_sample(count, 0), *read = NULL;
   void *file;
   size_t bytes;
-  CHECK_GOOD(ooze_points_write(io_path(name), points, NULL, why));
-  CHECK_GOOD(ooze_file_read(io_path(name), 1 << 20, &file, &bytes, why));
+  CHECK_GOOD(ooze_points_write(scratch_path(name), points, NULL, why));
+  CHECK_GOOD(ooze_file_read(scratch_path(name), 1 << 20, &file, &bytes, why));
   for (size_t n = 0; n + spare < bytes; n++) {
     ooze_message why = {""};
     /* a copy of exactly that length, so that a reader that goes too far is caught by the sanitizer
@@ -47,8 +47,8 @@ OZ_CASE(every_flipped_byte_of_a_bgeo_is_read_or_refused) {
   for (int i = 0; i < 4; i++) {
     void *file;
     size_t bytes;
-    CHECK_GOOD(ooze_points_write(io_path(names[i]), points, NULL, why));
-    CHECK_GOOD(ooze_file_read(io_path(names[i]), 1 << 20, &file, &bytes, why));
+    CHECK_GOOD(ooze_points_write(scratch_path(names[i]), points, NULL, why));
+    CHECK_GOOD(ooze_file_read(scratch_path(names[i]), 1 << 20, &file, &bytes, why));
     for (size_t n = 0; n < bytes; n++)
       for (int bit = 0; bit < 8; bit += 3) {
         ((unsigned char *)file)[n] ^= (unsigned char)(1 << bit);
@@ -82,18 +82,18 @@ OZ_CASE(a_missing_file_is_named_with_the_reason) {
                 "/nowhere/frame.bgeo: cannot open: No such file");
   CHECK_REFUSED(ooze_points_read("frame.abc", NULL, &points, why), OOZE_ERROR_NOT_FOUND,
                 "No such file");
-  FILE *f = fopen(io_path("frame.abc"), "w");
+  FILE *f = fopen(scratch_path("frame.abc"), "w");
   CHECK(f != NULL);
   fclose(f);
-  CHECK_REFUSED(ooze_points_read(io_path("frame.abc"), NULL, &points, why), OOZE_ERROR_UNSUPPORTED,
-                ".bgeo, .bgeo.sc, .geo or .ply");
-  remove(io_path("frame.abc"));
-  CHECK(mkdir(io_path("folder.bgeo"), 0700) == 0);
-  CHECK_REFUSED(ooze_points_read(io_path("folder.bgeo"), NULL, &points, why), OOZE_ERROR_IO,
+  CHECK_REFUSED(ooze_points_read(scratch_path("frame.abc"), NULL, &points, why),
+                OOZE_ERROR_UNSUPPORTED, ".bgeo, .bgeo.sc, .geo or .ply");
+  remove(scratch_path("frame.abc"));
+  CHECK(mkdir(scratch_path("folder.bgeo"), 0700) == 0);
+  CHECK_REFUSED(ooze_points_read(scratch_path("folder.bgeo"), NULL, &points, why), OOZE_ERROR_IO,
                 "folder.bgeo");
-  rmdir(io_path("folder.bgeo"));
-  CHECK(mkfifo(io_path("pipe.bgeo"), 0600) == 0);
-  CHECK_REFUSED(ooze_points_read(io_path("pipe.bgeo"), NULL, &points, why), OOZE_ERROR_IO,
+  rmdir(scratch_path("folder.bgeo"));
+  CHECK(mkfifo(scratch_path("pipe.bgeo"), 0600) == 0);
+  CHECK_REFUSED(ooze_points_read(scratch_path("pipe.bgeo"), NULL, &points, why), OOZE_ERROR_IO,
                 "not a regular file");
 }
 
@@ -235,9 +235,9 @@ OZ_CASE(a_table_of_strings_stays_as_small_as_the_file) {
 
 OZ_CASE(a_packed_file_is_known_by_its_beginning) {
   ooze_points *points = io_sample(5, 0), *read = NULL;
-  CHECK_GOOD(ooze_points_write(io_path("n.bgeo.sc"), points, NULL, why));
-  CHECK(rename(io_path("n.bgeo.sc"), io_path("n.bgeo")) == 0);
-  CHECK_GOOD(ooze_points_read(io_path("n.bgeo"), NULL, &read, why));
+  CHECK_GOOD(ooze_points_write(scratch_path("n.bgeo.sc"), points, NULL, why));
+  CHECK(rename(scratch_path("n.bgeo.sc"), scratch_path("n.bgeo")) == 0);
+  CHECK_GOOD(ooze_points_read(scratch_path("n.bgeo"), NULL, &read, why));
   io_check_same(points, read);
   ooze_points_destroy(points);
   ooze_points_destroy(read);
@@ -250,8 +250,8 @@ OZ_CASE(a_file_above_the_limit_is_not_read) {
   limits.max_bytes = 50000;
   static const char *const names[] = {"l.bgeo", "l.bgeo.sc", "l.ply", "l.geo"};
   for (int i = 0; i < 4; i++) {
-    CHECK_GOOD(ooze_points_write(io_path(names[i]), points, NULL, why));
-    CHECK_REFUSED(ooze_points_read(io_path(names[i]), &limits, &read, why), OOZE_ERROR_LIMIT,
+    CHECK_GOOD(ooze_points_write(scratch_path(names[i]), points, NULL, why));
+    CHECK_REFUSED(ooze_points_read(scratch_path(names[i]), &limits, &read, why), OOZE_ERROR_LIMIT,
                   "limit");
   }
   ooze_points_destroy(points);

@@ -65,8 +65,8 @@ OZ_CASE(a_simulation_goes_on_from_its_cache_with_the_same_bits) {
   for (int i = 0; i < 4; i++) {
     ooze_solver *resumed = new_solver();
     ooze_points *read = NULL;
-    CHECK_GOOD(ooze_points_write(io_path(names[i]), points, NULL, why));
-    CHECK_GOOD(ooze_points_read(io_path(names[i]), NULL, &read, why));
+    CHECK_GOOD(ooze_points_write(scratch_path(names[i]), points, NULL, why));
+    CHECK_GOOD(ooze_points_read(scratch_path(names[i]), NULL, &read, why));
     CHECK_GOOD(ooze_points_to_solver(read, resumed, why));
     CHECK(hash(resumed) == middle, "%s holds other state", names[i]);
     steps(resumed, 2);
@@ -88,8 +88,9 @@ OZ_CASE(a_simulation_goes_on_from_its_checkpoint_with_the_same_bits) {
   CHECK_OK(ooze_checkpoint_size(straight, &bytes), straight);
   void *memory = malloc(bytes);
   CHECK_OK(ooze_checkpoint_save(straight, memory, bytes, &bytes), straight);
-  CHECK_GOOD(ooze_checkpoint_write(io_path("on.0001.ozc"), memory, bytes, "{\"frame\":1}", why));
-  CHECK_GOOD(ooze_checkpoint_read(io_path("on.0001.ozc"), NULL, &read, &bytes, &meta, why));
+  CHECK_GOOD(
+      ooze_checkpoint_write(scratch_path("on.0001.ozc"), memory, bytes, "{\"frame\":1}", why));
+  CHECK_GOOD(ooze_checkpoint_read(scratch_path("on.0001.ozc"), NULL, &read, &bytes, &meta, why));
   CHECK_OK(ooze_checkpoint_load(resumed, read, bytes), resumed);
   steps(straight, 2);
   steps(resumed, 2);

@@ -13,8 +13,8 @@ static void there_and_back(uint64_t count, uint64_t first_id) {
     char name[64];
     ooze_points *read = NULL;
     snprintf(name, sizeof name, "cache.%s", endings[i]);
-    CHECK_GOOD(ooze_points_write(io_path(name), written, NULL, why));
-    CHECK_GOOD(ooze_points_read(io_path(name), NULL, &read, why));
+    CHECK_GOOD(ooze_points_write(scratch_path(name), written, NULL, why));
+    CHECK_GOOD(ooze_points_read(scratch_path(name), NULL, &read, why));
     io_check_same(written, read);
     ooze_points_destroy(read);
   }
@@ -33,8 +33,8 @@ static uint32_t id_type(uint64_t first_id, const char *name) {
   ooze_points *written = io_sample(4, first_id), *read = NULL;
   ooze_points_attribute id;
   ooze_points_attribute_default(&id);
-  CHECK_GOOD(ooze_points_write(io_path(name), written, NULL, why));
-  CHECK_GOOD(ooze_points_read(io_path(name), NULL, &read, why));
+  CHECK_GOOD(ooze_points_write(scratch_path(name), written, NULL, why));
+  CHECK_GOOD(ooze_points_read(scratch_path(name), NULL, &read, why));
   CHECK(ooze_points_find(read, "id", &id) == OOZE_OK);
   CHECK_EQ(id.meaning == OOZE_MEANING_LABEL, 1);
   ooze_points_destroy(written);
@@ -52,10 +52,11 @@ OZ_CASE(ids_are_int32_where_they_fit_and_int64_where_not) {
 
 OZ_CASE(an_id_above_63_bits_is_refused_and_leaves_no_file) {
   ooze_points *points = io_sample(2, UINT64_C(1) << 63);
-  CHECK_REFUSED(ooze_points_write(io_path("big.bgeo"), points, NULL, why), OOZE_ERROR_ARGUMENT,
+  CHECK_REFUSED(ooze_points_write(scratch_path("big.bgeo"), points, NULL, why), OOZE_ERROR_ARGUMENT,
                 "'id'");
-  CHECK(access(io_path("big.bgeo"), F_OK) != 0);
-  CHECK_GOOD(ooze_points_write(io_path("big.ply"), points, NULL, why)); /* pairs hold all 64 bits */
+  CHECK(access(scratch_path("big.bgeo"), F_OK) != 0);
+  CHECK_GOOD(
+      ooze_points_write(scratch_path("big.ply"), points, NULL, why)); /* pairs hold all 64 bits */
   ooze_points_destroy(points);
 }
 
@@ -67,10 +68,10 @@ OZ_CASE(the_same_points_give_the_same_bytes) {
     size_t m, n;
     snprintf(a, sizeof a, "same_a.%s", endings[i]);
     snprintf(b, sizeof b, "same_b.%s", endings[i]);
-    CHECK_GOOD(ooze_points_write(io_path(a), points, NULL, why));
-    CHECK_GOOD(ooze_points_write(io_path(b), points, NULL, why));
-    CHECK_GOOD(ooze_file_read(io_path(a), 1 << 30, &x, &m, why));
-    CHECK_GOOD(ooze_file_read(io_path(b), 1 << 30, &y, &n, why));
+    CHECK_GOOD(ooze_points_write(scratch_path(a), points, NULL, why));
+    CHECK_GOOD(ooze_points_write(scratch_path(b), points, NULL, why));
+    CHECK_GOOD(ooze_file_read(scratch_path(a), 1 << 30, &x, &m, why));
+    CHECK_GOOD(ooze_file_read(scratch_path(b), 1 << 30, &y, &n, why));
     CHECK(m == n && memcmp(x, y, n) == 0, "%s", endings[i]);
     ooze_io_free(x);
     ooze_io_free(y);
@@ -88,8 +89,8 @@ OZ_CASE(every_compression_level_and_thread_count_comes_back) {
       options.compression = level;
       options.threads = threads;
       options.sync = 0;
-      CHECK_GOOD(ooze_points_write(io_path("level.bgeo.sc"), written, &options, why));
-      CHECK_GOOD(ooze_points_read(io_path("level.bgeo.sc"), NULL, &read, why));
+      CHECK_GOOD(ooze_points_write(scratch_path("level.bgeo.sc"), written, &options, why));
+      CHECK_GOOD(ooze_points_read(scratch_path("level.bgeo.sc"), NULL, &read, why));
       io_check_same(written, read);
       ooze_points_destroy(read);
     }
@@ -102,16 +103,16 @@ OZ_CASE(not_a_number_survives_in_binary_and_is_refused_in_text) {
   ooze_points_attribute_default(&v);
   CHECK(ooze_points_find(points, "v", &v) == OOZE_OK);
   ((float *)v.data)[4] = NAN;
-  CHECK_GOOD(ooze_points_write(io_path("nan.bgeo"), points, NULL, why));
-  CHECK_GOOD(ooze_points_read(io_path("nan.bgeo"), NULL, &read, why));
+  CHECK_GOOD(ooze_points_write(scratch_path("nan.bgeo"), points, NULL, why));
+  CHECK_GOOD(ooze_points_read(scratch_path("nan.bgeo"), NULL, &read, why));
   io_check_same(points, read);
-  CHECK_REFUSED(ooze_points_write(io_path("nan.geo"), points, NULL, why), OOZE_ERROR_ARGUMENT,
+  CHECK_REFUSED(ooze_points_write(scratch_path("nan.geo"), points, NULL, why), OOZE_ERROR_ARGUMENT,
                 "'v' of point 1");
   ooze_points_attribute p;
   ooze_points_attribute_default(&p);
   CHECK(ooze_points_find(points, "P", &p) == OOZE_OK);
   ((float *)p.data)[6] = INFINITY;
-  CHECK_REFUSED(ooze_points_write(io_path("nan.bgeo"), points, NULL, why), OOZE_ERROR_FORMAT,
+  CHECK_REFUSED(ooze_points_write(scratch_path("nan.bgeo"), points, NULL, why), OOZE_ERROR_FORMAT,
                 "P of point 2 is not finite");
   ooze_points_destroy(points);
   ooze_points_destroy(read);
@@ -124,9 +125,9 @@ OZ_CASE(a_cache_is_described) {
     char name[64];
     double box[6];
     snprintf(name, sizeof name, "described.%s", endings[i]);
-    CHECK_GOOD(ooze_points_write(io_path(name), points, NULL, why));
+    CHECK_GOOD(ooze_points_write(scratch_path(name), points, NULL, why));
     ooze_file_info_default(&info);
-    CHECK_GOOD(ooze_file_describe(io_path(name), NULL, &info, why));
+    CHECK_GOOD(ooze_file_describe(scratch_path(name), NULL, &info, why));
     CHECK_EQ(info.points, 100);
     CHECK_EQ(info.attribute_count, 11);
     CHECK_STR(info.attributes[0].name, "P");
@@ -153,11 +154,11 @@ OZ_CASE(bad_attributes_are_refused) {
                 "65 components");
   CHECK(ooze_points_remove(points, "P") == OOZE_OK &&
         ooze_points_find(points, "P", NULL) == OOZE_ERROR_NOT_FOUND);
-  CHECK_REFUSED(ooze_points_write(io_path("nop.bgeo"), points, NULL, why), OOZE_ERROR_ARGUMENT,
+  CHECK_REFUSED(ooze_points_write(scratch_path("nop.bgeo"), points, NULL, why), OOZE_ERROR_ARGUMENT,
                 "P of 3 floats");
-  CHECK_REFUSED(ooze_points_write(io_path("nop.ply"), points, NULL, why), OOZE_ERROR_ARGUMENT,
+  CHECK_REFUSED(ooze_points_write(scratch_path("nop.ply"), points, NULL, why), OOZE_ERROR_ARGUMENT,
                 "P of 3 floats");
-  CHECK_REFUSED(ooze_points_write(io_path("nop.xyz"), points, NULL, why), OOZE_ERROR_UNSUPPORTED,
-                ".bgeo");
+  CHECK_REFUSED(ooze_points_write(scratch_path("nop.xyz"), points, NULL, why),
+                OOZE_ERROR_UNSUPPORTED, ".bgeo");
   ooze_points_destroy(points);
 }

@@ -1,6 +1,10 @@
 /* Shapes full of particles. SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "scene/scene_internal.h"
+#include "scratch.h"
+
+RUN_IN_SCRATCH()
 
 static ooze_message why;
 

@@ -1,9 +1,13 @@
 /* Pictures of scenes: bodies as they are, edges between fluids, glow. SPDX-License-Identifier:
  * Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "scene/scene_internal.h"
+#include "scratch.h"
 
 #include <math.h>
+
+RUN_IN_SCRATCH()
 
 enum { SIDE = 120 };
 static ooze_message why;

@@ -1,15 +1,14 @@
 /* Runs: stopping, resuming, watching, through the library. SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
 #include "check.h"
 #include "scene/scene_internal.h"
+#include "scratch.h"
 
 #include <math.h>
 
-#ifdef _WIN32
+/* Checkpoints of an earlier build must not be found. */
+RUN_IN_SCRATCH()
 #define RUN_FOLDER "session_test"
-#else
-#include <unistd.h>
-#define RUN_FOLDER "session_test"
-#endif
 
 static ooze_message why;
 static char lines[8000];
@@ -63,8 +62,6 @@ OZ_CASE(a_run_stopped_anywhere_ends_with_the_same_bits) {
   ooze_run_report whole, part;
   CHECK(run(s, RUN_FOLDER "/whole", 0, -1, NULL, &whole) == OOZE_OK, "%s", why.text);
   CHECK_EQ(whole.frame, 12);
-  /* nothing of an earlier build is left there */
-  CHECK(run(s, RUN_FOLDER "/part", 0, -1, NULL, &part) == OOZE_OK, "%s", why.text);
   const int stops[] = {0, 1, 5, 9, 17};
   for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
     ooze_result r = run(s, RUN_FOLDER "/part", 0, stops[i], NULL, &part);

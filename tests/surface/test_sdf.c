@@ -3,21 +3,11 @@
 #define _POSIX_C_SOURCE 200809L
 /* SDF bricks from meshes and files, .vdb files out and back, and files that are damaged. */
 #include "scenes.h"
+#include "scratch.h"
 
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-static char folder[64];
-static const char *in_folder(const char *name) {
-  static char path[160];
-  if (!folder[0]) {
-    strcpy(folder, "/tmp/ooze_sdf_XXXXXX");
-    CHECK(mkdtemp(folder) != NULL);
-  }
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  return path;
-}
 
 static double now(void) {
   struct timespec t;
@@ -195,11 +185,12 @@ OZ_CASE(vdb_comes_back_as_written) {
   ooze_surface *s;
   uint32_t i, n, off = 0;
   needs_vdb();
-  s = write_ball(in_folder("ball.vdb"));
+  s = write_ball(scratch_path("ball.vdb"));
   ooze_surface_info_default(&info);
   ooze_surface_info_get(s, &info);
   ooze_sdf_desc_default(&d);
-  CHECK(ooze_sdf_from_vdb(&d, in_folder("ball.vdb"), NULL, &sdf, &why) == OOZE_OK, "%s", why.text);
+  CHECK(ooze_sdf_from_vdb(&d, scratch_path("ball.vdb"), NULL, &sdf, &why) == OOZE_OK, "%s",
+        why.text);
   CHECK_EQ(sdf.brick_count, info.bricks);
   CHECK_NEAR(sdf.voxel, 0.005f, 1e-8f, "a float");
   for (i = 0; i < sdf.brick_count; ++i)
@@ -214,15 +205,16 @@ OZ_CASE(vdb_comes_back_as_written) {
     }
   CHECK_EQ(off, 0);
   ooze_sdf_free(&sdf);
-  CHECK_EQ(ooze_sdf_from_vdb(&d, in_folder("ball.vdb"), "surface", &sdf, &why), OOZE_OK);
+  CHECK_EQ(ooze_sdf_from_vdb(&d, scratch_path("ball.vdb"), "surface", &sdf, &why), OOZE_OK);
   ooze_sdf_free(&sdf);
-  CHECK_EQ(ooze_sdf_from_vdb(&d, in_folder("ball.vdb"), "nosuch", &sdf, &why),
+  CHECK_EQ(ooze_sdf_from_vdb(&d, scratch_path("ball.vdb"), "nosuch", &sdf, &why),
            OOZE_ERROR_NOT_FOUND);
   CHECK(strstr(why.text, "surface"), "it names what there is: %s", why.text);
-  CHECK_EQ(ooze_sdf_from_vdb(&d, in_folder("ball.vdb"), "v", &sdf, &why), OOZE_ERROR_FORMAT);
-  CHECK_EQ(ooze_sdf_from_vdb(&d, in_folder("missing.vdb"), NULL, &sdf, &why), OOZE_ERROR_NOT_FOUND);
+  CHECK_EQ(ooze_sdf_from_vdb(&d, scratch_path("ball.vdb"), "v", &sdf, &why), OOZE_ERROR_FORMAT);
+  CHECK_EQ(ooze_sdf_from_vdb(&d, scratch_path("missing.vdb"), NULL, &sdf, &why),
+           OOZE_ERROR_NOT_FOUND);
   d.max_bricks = 3;
-  CHECK_EQ(ooze_sdf_from_vdb(&d, in_folder("ball.vdb"), NULL, &sdf, &why), OOZE_ERROR_LIMIT);
+  CHECK_EQ(ooze_sdf_from_vdb(&d, scratch_path("ball.vdb"), NULL, &sdf, &why), OOZE_ERROR_LIMIT);
   CHECK(strstr(why.text, "limit is 3"), "%s", why.text);
   ooze_surface_destroy(s);
 }
@@ -252,8 +244,9 @@ OZ_CASE(every_grid_of_a_vdb_is_described_with_its_values) {
   p.scalars = scalars;
   p.scalar_count = 2;
   CHECK(ooze_surface_build(&d, &p, &s, &why) == OOZE_OK, "%s", why.text);
-  CHECK(ooze_surface_write_vdb(s, in_folder("grids.vdb"), NULL, &why) == OOZE_OK, "%s", why.text);
-  CHECK(ooze_vdb_describe(NULL, in_folder("grids.vdb"), grids, 8, &count, &why) == OOZE_OK, "%s",
+  CHECK(ooze_surface_write_vdb(s, scratch_path("grids.vdb"), NULL, &why) == OOZE_OK, "%s",
+        why.text);
+  CHECK(ooze_vdb_describe(NULL, scratch_path("grids.vdb"), grids, 8, &count, &why) == OOZE_OK, "%s",
         why.text);
   CHECK_EQ(count, 4);
   for (uint32_t i = 0; i < count && i < 8; ++i) {
@@ -274,9 +267,9 @@ OZ_CASE(every_grid_of_a_vdb_is_described_with_its_values) {
       CHECK_NEAR(g->upper[1], 0.095, 0.02, "the top and the band above it");
     }
   }
-  CHECK_EQ(ooze_vdb_describe(NULL, in_folder("grids.vdb"), grids, 1, &count, &why), OOZE_OK);
+  CHECK_EQ(ooze_vdb_describe(NULL, scratch_path("grids.vdb"), grids, 1, &count, &why), OOZE_OK);
   CHECK_EQ(count, 4);
-  unlink(in_folder("grids.vdb"));
+  unlink(scratch_path("grids.vdb"));
   ooze_surface_destroy(s);
   free(x);
 }
@@ -289,7 +282,7 @@ OZ_CASE(mesh_of_a_ball_is_closed_and_faces_outwards) {
   double volume = 0.0;
   uint64_t i;
   needs_vdb();
-  s = write_ball(in_folder("ball.vdb"));
+  s = write_ball(scratch_path("ball.vdb"));
   ooze_mesh_default(&m);
   CHECK(ooze_surface_mesh(s, 0.0, &m, &why) == OOZE_OK, "%s", why.text);
   for (i = 0; i < m.triangle_count; ++i) {
@@ -327,8 +320,8 @@ OZ_CASE(damaged_vdb_is_refused_quickly) {
   double start, slowest = 0.0;
   int trial, refused = 0, truncated = 0;
   needs_vdb();
-  ooze_surface_destroy(write_ball(in_folder("ball.vdb")));
-  f = fopen(in_folder("ball.vdb"), "rb");
+  ooze_surface_destroy(write_ball(scratch_path("ball.vdb")));
+  f = fopen(scratch_path("ball.vdb"), "rb");
   CHECK(f != NULL);
   fseek(f, 0, SEEK_END);
   size = (size_t)ftell(f);
@@ -352,12 +345,12 @@ OZ_CASE(damaged_vdb_is_refused_quickly) {
       for (k = 0; k < (trial < 32 ? 1u : 40u); ++k)
         bad[(size_t)((scene_noise() + 0.5f) * (float)(trial % 2 ? size - 1 : 1500))] ^=
             (unsigned char)(1u << (trial % 8));
-    f = fopen(in_folder("bad.vdb"), "wb");
+    f = fopen(scratch_path("bad.vdb"), "wb");
     CHECK_EQ(fwrite(bad, 1, length, f), length);
     fclose(f);
     start = now();
     why.text[0] = 0;
-    r = ooze_sdf_from_vdb(&d, in_folder("bad.vdb"), NULL, &sdf, &why);
+    r = ooze_sdf_from_vdb(&d, scratch_path("bad.vdb"), NULL, &sdf, &why);
     slowest = fmax(slowest, now() - start);
     if (r != OOZE_OK) {
       CHECK(why.text[0] && !sdf.bricks, "trial %d: a refusal has a reason and leaves nothing",
@@ -386,20 +379,13 @@ OZ_CASE(not_a_vdb_is_refused) {
   ooze_sdf_desc d;
   ooze_sdf sdf;
   ooze_message why;
-  FILE *f = fopen(in_folder("text.vdb"), "wb");
+  FILE *f = fopen(scratch_path("text.vdb"), "wb");
   needs_vdb();
   fputs("# not a vdb at all, though named so\n", f);
   fclose(f);
   ooze_sdf_desc_default(&d);
-  CHECK_EQ(ooze_sdf_from_vdb(&d, in_folder("text.vdb"), NULL, &sdf, &why), OOZE_ERROR_FORMAT);
-  CHECK_EQ(ooze_sdf_from_vdb(&d, folder, NULL, &sdf, &why), OOZE_ERROR_IO);
-}
-
-OZ_CASE(zz_clean_up) {
-  static const char *names[] = {"ball.vdb", "bad.vdb", "text.vdb"};
-  size_t i;
-  for (i = 0; i < 3; ++i) remove(in_folder(names[i]));
-  CHECK_EQ(rmdir(folder), 0);
+  CHECK_EQ(ooze_sdf_from_vdb(&d, scratch_path("text.vdb"), NULL, &sdf, &why), OOZE_ERROR_FORMAT);
+  CHECK_EQ(ooze_sdf_from_vdb(&d, scratch_folder(), NULL, &sdf, &why), OOZE_ERROR_IO);
 }
 
 OZ_TEST_MAIN()
