@@ -338,12 +338,97 @@ static int time_scene(const settings *given, cli_bench_run *run) {
 #endif
 }
 
+/* Whether every name is one of a scene here; the first that is not gets a message. */
+static int names_known(const char *const *names, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    int found = 0;
+    for (uint32_t k = 0; k < bench_scene_count; ++k)
+      found |= strcmp(names[i], bench_scenes[k].name) == 0;
+    if (found) continue;
+    const char *near = cli_nearest(names[i], scene_word, NULL, bench_scene_count);
+    if (near)
+      cli_error("bench: there is no scene '%s'; did you mean %s?", names[i], near);
+    else
+      cli_error("bench: there is no scene '%s'; `ooze bench --list` names them", names[i]);
+    return 0;
+  }
+  return 1;
+}
+
+/* Without names, every scene that is not large. */
+static int is_wanted(const bench_scene *s, const char *const *names, size_t count) {
+  if (count == 0) return !s->large;
+  for (size_t i = 0; i < count; ++i)
+    if (strcmp(names[i], s->name) == 0) return 1;
+  return 0;
+}
+
+static settings settings_of(const settings *given, const bench_scene *s) {
+  settings o = *given;
+  if (o.frames == UINT32_MAX) o.frames = s->frames;
+  if (o.particles == UINT32_MAX) o.particles = s->particles;
+  if (o.steps == UINT32_MAX) o.steps = s->steps;
+  if (o.velocity == UINT32_MAX) o.velocity = s->velocity_iterations;
+  if (o.position == UINT32_MAX) o.position = s->position_iterations;
+  if (o.dt == 0.0) o.dt = s->dt;
+  return o;
+}
+
+/* Runs one scene, twice where two runs are compared, and prints it. */
+static int time_one(const bench_scene *s, const settings *o, int scalar, cli_json *j) {
+  static result r, twin;
+  const int two = scalar || o->walls == WALLS_BOTH;
+  if (o->walls == WALLS_BOTH)
+    run_walls(s, o, &r, &twin);
+  else
+    run_scene(s, o, OOZE_ISA_AUTO, &r);
+  if (scalar && r.code >= 0) run_scene(s, o, OOZE_ISA_SCALAR, &twin);
+  if (r.code < 0 || (two && twin.code < 0)) {
+    const result *bad = r.code < 0 ? &r : &twin;
+    cli_error("bench: %s: %s", s->name, bad->message);
+    return cli_exit_code(bad->code);
+  }
+  if (j)
+    print_json(j, s, o, &r, two ? &twin : NULL);
+  else
+    print_table(s, o, &r, two ? &twin : NULL);
+  return CLI_DONE;
+}
+
+static int time_named(const settings *given, const char *const *names, size_t count, int scalar,
+                      int as_json) {
+  cli_json j = {stdout, 0};
+  int failed = CLI_DONE;
+  if (as_json && count != 1) {
+    cli_json_object(&j, NULL);
+    cli_json_array(&j, "scenes");
+  }
+  for (uint32_t k = 0; k < bench_scene_count; ++k) {
+    const bench_scene *s = &bench_scenes[k];
+    if (!is_wanted(s, names, count)) continue;
+    const settings o = settings_of(given, s);
+    if (o.dt * o.steps > 1.0) {
+      cli_error("bench: %u steps of %g s make a frame of %g s; 1 s at most would fit", o.steps,
+                o.dt, o.dt * o.steps);
+      return CLI_USAGE;
+    }
+    const int code = time_one(s, &o, scalar, as_json ? &j : NULL);
+    if (code != CLI_DONE) failed = code;
+  }
+  if (as_json && count != 1) {
+    cli_json_array_end(&j);
+    cli_json_object_end(&j);
+  }
+  if (as_json) putchar('\n');
+  return failed;
+}
+
 int cli_bench(int argc, char **argv) {
   enum { MOST = 16 };
   cli_bench_run run;
   cli_list sets = {{NULL}, 0};
   memset(&run, 0, sizeof run);
-  int list = 0, as_json = 0, scalar = 0, failed = CLI_DONE;
+  int list = 0, as_json = 0, scalar = 0;
   const uint32_t unset = UINT32_MAX;
   settings given;
   const char *names[MOST];
@@ -417,62 +502,6 @@ int cli_bench(int argc, char **argv) {
   }
   if (device != unset) given.machine.device = (int32_t)device;
   if (!given.machine.threads) given.machine.threads = cli_processors();
-  for (size_t i = 0; i < count; ++i) {
-    int found = 0;
-    for (uint32_t k = 0; k < bench_scene_count; ++k)
-      found |= strcmp(names[i], bench_scenes[k].name) == 0;
-    if (found) continue;
-    const char *near = cli_nearest(names[i], scene_word, NULL, bench_scene_count);
-    if (near)
-      cli_error("bench: there is no scene '%s'; did you mean %s?", names[i], near);
-    else
-      cli_error("bench: there is no scene '%s'; `ooze bench --list` names them", names[i]);
-    return CLI_USAGE;
-  }
-  cli_json j = {stdout, 0};
-  if (as_json && count != 1) {
-    cli_json_object(&j, NULL);
-    cli_json_array(&j, "scenes");
-  }
-  for (uint32_t k = 0; k < bench_scene_count; ++k) {
-    const bench_scene *s = &bench_scenes[k];
-    int wanted = count == 0 && !s->large;
-    for (size_t i = 0; i < count; ++i) wanted |= strcmp(names[i], s->name) == 0;
-    if (!wanted) continue;
-    settings o = given;
-    static result r, twin;
-    if (o.frames == unset) o.frames = s->frames;
-    if (o.particles == unset) o.particles = s->particles;
-    if (o.steps == unset) o.steps = s->steps;
-    if (o.velocity == unset) o.velocity = s->velocity_iterations;
-    if (o.position == unset) o.position = s->position_iterations;
-    if (o.dt == 0.0) o.dt = s->dt;
-    if (o.dt * o.steps > 1.0) {
-      cli_error("bench: %u steps of %g s make a frame of %g s; 1 s at most would fit", o.steps,
-                o.dt, o.dt * o.steps);
-      return CLI_USAGE;
-    }
-    const int two = scalar || o.walls == WALLS_BOTH;
-    if (o.walls == WALLS_BOTH)
-      run_walls(s, &o, &r, &twin);
-    else
-      run_scene(s, &o, OOZE_ISA_AUTO, &r);
-    if (scalar && r.code >= 0) run_scene(s, &o, OOZE_ISA_SCALAR, &twin);
-    if (r.code < 0 || (two && twin.code < 0)) {
-      const result *bad = r.code < 0 ? &r : &twin;
-      cli_error("bench: %s: %s", s->name, bad->message);
-      failed = cli_exit_code(bad->code);
-      continue;
-    }
-    if (as_json)
-      print_json(&j, s, &o, &r, two ? &twin : NULL);
-    else
-      print_table(s, &o, &r, two ? &twin : NULL);
-  }
-  if (as_json && count != 1) {
-    cli_json_array_end(&j);
-    cli_json_object_end(&j);
-  }
-  if (as_json) putchar('\n');
-  return failed;
+  if (!names_known(names, count)) return CLI_USAGE;
+  return time_named(&given, names, count, scalar, as_json);
 }

@@ -112,6 +112,38 @@ static int set_value(const cli_option *o, const char *text) {
   return CLI_USAGE;
 }
 
+/* The option that a word such as --name, --name=value, -n or -nvalue names, and the value in it. */
+static const cli_option *option_of(const cli_syntax *syntax, const char *word, const char **value) {
+  const cli_option *found = NULL;
+  if (word[1] == '-') {
+    const char *equals = strchr(word, '=');
+    size_t length = equals ? (size_t)(equals - word) - 2 : strlen(word) - 2;
+    for (size_t k = 0; k < syntax->option_count; ++k)
+      if (strlen(syntax->options[k].name) == length &&
+          strncmp(syntax->options[k].name, word + 2, length) == 0)
+        found = &syntax->options[k];
+    *value = equals ? equals + 1 : NULL;
+  } else {
+    for (size_t k = 0; k < syntax->option_count; ++k)
+      if (syntax->options[k].letter && syntax->options[k].letter == word[1])
+        found = &syntax->options[k];
+    *value = word[2] ? word + 2 : NULL;
+  }
+  return found;
+}
+
+static void refuse_option(const cli_syntax *syntax, const char *command, const char *word) {
+  char name[64];
+  size_t dashes = word[1] == '-' ? 2 : 1;
+  snprintf(name, sizeof name, "%s", word + dashes);
+  if (strchr(name, '=')) *strchr(name, '=') = 0;
+  const char *near = cli_nearest(name, option_word, syntax->options, syntax->option_count);
+  if (near)
+    cli_error("%s: there is no option '%s'; did you mean --%s?", command, word, near);
+  else
+    cli_error("%s: there is no option '%s'; `ooze %s --help` lists them", command, word, command);
+}
+
 int cli_parse(const cli_syntax *syntax, int argc, char **argv, const char **operands,
               size_t capacity, size_t *count) {
   int only_operands = 0;
@@ -138,33 +170,10 @@ int cli_parse(const cli_syntax *syntax, int argc, char **argv, const char **oper
       cli_help(syntax, stdout);
       return CLI_DONE;
     }
-    const cli_option *found = NULL;
     const char *value = NULL;
-    if (word[1] == '-') {
-      const char *equals = strchr(word, '=');
-      size_t length = equals ? (size_t)(equals - word) - 2 : strlen(word) - 2;
-      for (size_t k = 0; k < syntax->option_count; ++k)
-        if (strlen(syntax->options[k].name) == length &&
-            strncmp(syntax->options[k].name, word + 2, length) == 0)
-          found = &syntax->options[k];
-      if (equals) value = equals + 1;
-    } else {
-      for (size_t k = 0; k < syntax->option_count; ++k)
-        if (syntax->options[k].letter && syntax->options[k].letter == word[1])
-          found = &syntax->options[k];
-      if (word[2]) value = word + 2;
-    }
+    const cli_option *found = option_of(syntax, word, &value);
     if (!found) {
-      char name[64];
-      size_t dashes = word[1] == '-' ? 2 : 1;
-      snprintf(name, sizeof name, "%s", word + dashes);
-      if (strchr(name, '=')) *strchr(name, '=') = 0;
-      const char *near = cli_nearest(name, option_word, syntax->options, syntax->option_count);
-      if (near)
-        cli_error("%s: there is no option '%s'; did you mean --%s?", argv[0], word, near);
-      else
-        cli_error("%s: there is no option '%s'; `ooze %s --help` lists them", argv[0], word,
-                  argv[0]);
+      refuse_option(syntax, argv[0], word);
       return CLI_USAGE;
     }
     if (found->kind == CLI_FLAG) {

@@ -10,48 +10,314 @@
 #include "sequence.h"
 #include "ooze/ooze_scene.h"
 
+/* What the command line asks for. */
+typedef struct render_request {
+  const char *out, *scene_path, *colour, *size, *frames, *caption, *range;
+  int spheres, surface, quiet;
+  uint32_t progress, threads, samples, every, columns, cell;
+  double azimuth, elevation, zoom, fps, gigabytes;
+} render_request;
+
+enum { UNSET_ANGLE = 1000000000 };
+
+/* Pictures on their way to files, a film or a sheet. */
+typedef struct render_job {
+  const render_request *ask;
+  cli_sequence list;
+  ooze_picture_options picture;
+  ooze_io_limits limits;
+  ooze_scene_options scene_options;
+
+  ooze_scene *scene; /* of the frame at hand */
+  ooze_scene_info info;
+  char loaded[CLI_PATH_ROOM]; /* its path */
+
+  int film, several, quiet;
+  ooze_movie *movie;
+  ooze_image *cells; /* of a sheet */
+  char (*names)[64]; /* below the cells */
+
+  uint32_t made;
+  cli_progress shown;
+  ooze_message why;
+} render_job;
+
+/* Camera, size and colours; CLI_PARSED, or an exit code after a message. */
+static int picture_options(const render_request *ask, ooze_picture_options *o) {
+  ooze_picture_options_default(o);
+  o->style = ask->spheres   ? OOZE_PICTURE_SPHERES
+             : ask->surface ? OOZE_PICTURE_SURFACE
+                            : OOZE_PICTURE_AUTO;
+  o->colour_by = ask->colour;
+  o->samples = ask->samples;
+  o->threads = ask->threads;
+  o->caption = ask->caption;
+  if (ask->size && (sscanf(ask->size, "%ux%u", &o->width, &o->height) != 2 || o->width < 16 ||
+                    o->height < 16 || o->width > 8192 || o->height > 8192)) {
+    cli_error("--size: '%s' is no size; expected WxH from 16x16 to 8192x8192", ask->size);
+    return CLI_USAGE;
+  }
+  if (ask->range && sscanf(ask->range, "%f,%f", &o->range[0], &o->range[1]) != 2) {
+    cli_error("--range: '%s' is no range; expected LOW,HIGH", ask->range);
+    return CLI_USAGE;
+  }
+
+  const int turned = ask->azimuth != UNSET_ANGLE, raised = ask->elevation != UNSET_ANGLE;
+  if (turned || raised || ask->zoom != 1.0) {
+    o->has_view = 1;
+    o->azimuth = turned ? (float)ask->azimuth : 25.0f;
+    o->elevation = raised ? (float)ask->elevation : 14.0f;
+    o->zoom = (float)ask->zoom;
+  }
+  return CLI_PARSED;
+}
+
+/* The scene that goes with a cache; kept while the caches are of one run. */
+static ooze_result scene_of_cache(render_job *job, const char *cache) {
+  const char *given = job->ask->scene_path;
+  ooze_result result = OOZE_OK;
+  char found[CLI_PATH_ROOM];
+  snprintf(found, sizeof found, "%s", given ? given : "");
+  if (!given) cli_find_scene(cache, found, sizeof found);
+  if (strcmp(found, job->loaded) == 0) return OOZE_OK;
+
+  ooze_scene_destroy(job->scene);
+  job->scene = NULL;
+  snprintf(job->loaded, sizeof job->loaded, "%s", found);
+  if (found[0]) result = ooze_scene_load(found, &job->scene_options, &job->scene, &job->why);
+  if (result < 0 && !given) { /* a picture without it is better than none */
+    cli_error("render: %s; going on without the scene", job->why.text);
+    result = OOZE_OK;
+  }
+  if (job->scene) ooze_scene_info_get(job->scene, &job->info);
+  return result;
+}
+
+static ooze_result draw_cache(render_job *job, const char *cache, int frame, ooze_image *image) {
+  ooze_points *points = NULL;
+  ooze_result result = ooze_points_read(cache, &job->limits, &points, &job->why);
+  if (result >= 0)
+    result = ooze_scene_picture(job->scene, frame, points, NULL, &job->picture, image, &job->why);
+  cli_idle();
+  ooze_points_destroy(points);
+  return result;
+}
+
+/* The name of one frame's picture. */
+static void picture_name(const render_job *job, const char *cache, int frame,
+                         char path[CLI_PATH_ROOM]) {
+  static const char *const endings[] = {".bgeo.sc", ".bgeo", ".geo", ".ply"};
+  const char *out = job->ask->out;
+  if (out && job->several) {
+    snprintf(path, CLI_PATH_ROOM, "%.*s.%04d.png", (int)(strlen(out) - 4), out, frame);
+    return;
+  }
+  if (out) {
+    snprintf(path, CLI_PATH_ROOM, "%s", out);
+    return;
+  }
+  const char *name = strrchr(cache, '/');
+  name = name ? name + 1 : cache;
+  size_t n = strlen(name);
+  for (size_t k = 0; k < 4; ++k)
+    if (cli_ends_with(name, endings[k])) {
+      n -= strlen(endings[k]);
+      break;
+    }
+  snprintf(path, CLI_PATH_ROOM, "%.*s.png", (int)n, name);
+}
+
+static ooze_result write_picture(render_job *job, const ooze_image *image, const char *path) {
+  ooze_result result = ooze_image_write_png(image, path, &job->why);
+  cli_progress_clear(&job->shown);
+  if (result >= 0 && !job->quiet) printf("%s\n", path);
+  fflush(stdout);
+  return result;
+}
+
+static ooze_result add_to_film(render_job *job, const ooze_image *image) {
+  const double fps = job->ask->fps > 0.0 ? job->ask->fps : job->info.frames_per_second;
+  ooze_result result = OOZE_OK;
+  if (!job->movie)
+    result =
+        ooze_movie_open(job->ask->out, image->width, image->height, fps, &job->movie, &job->why);
+  return result >= 0 ? ooze_movie_add(job->movie, image, &job->why) : result;
+}
+
+/* The picture of the cache at place i, drawn and passed on. */
+static ooze_result render_cache(render_job *job, uint32_t i) {
+  const char *cache = job->list.paths[i];
+  int frame = 0, has = cli_frame_of(cache, &frame);
+  char what[80], path[CLI_PATH_ROOM];
+  ooze_image image;
+  ooze_image_default(&image);
+  snprintf(what, sizeof what, "drawing picture %u of %u", i + 1, job->list.count);
+  cli_busy(what, job->quiet || job->shown.terminal, CLI_STOP_BY_ITSELF);
+
+  ooze_result result = scene_of_cache(job, cache);
+  if (result < 0) return result;
+  result = draw_cache(job, cache, has ? frame : 0, &image);
+
+  if (result >= 0 && job->cells) {
+    job->cells[i] = image;
+    if (job->names && job->scene)
+      snprintf(job->names[i], sizeof job->names[i], "%s %d", job->info.name, frame);
+    ++job->made;
+    cli_progress_frame(&job->shown, job->made, job->list.count, frame, NULL);
+    return result;
+  }
+  if (result >= 0 && job->film) {
+    result = add_to_film(job, &image);
+  } else if (result >= 0) {
+    picture_name(job, cache, frame, path);
+    result = write_picture(job, &image, path);
+  }
+  ooze_image_free(&image);
+  if (result >= 0) {
+    ++job->made;
+    cli_progress_frame(&job->shown, job->made, job->list.count, frame, job->film ? NULL : path);
+  }
+  return result;
+}
+
+/* The cells in one picture. They and their names are freed. */
+static ooze_result write_sheet(render_job *job, ooze_result result) {
+  const uint32_t count = job->list.count;
+  const char *path = job->ask->out ? job->ask->out : "sheet.png";
+  const ooze_image **each = calloc(count + 1, sizeof *each);
+  const char **captions = calloc(count + 1, sizeof *captions);
+  int titled = 0;
+  ooze_image sheet;
+  ooze_image_default(&sheet);
+  for (uint32_t i = 0; each && captions && i < count; ++i) {
+    each[i] = &job->cells[i];
+    captions[i] = job->names ? job->names[i] : "";
+    titled |= captions[i][0] != 0;
+  }
+  if (result >= 0 && each && captions && job->made)
+    result = ooze_image_sheet(each, titled ? captions : NULL, count, job->ask->columns,
+                              job->ask->cell, &sheet, &job->why);
+  if (result >= 0 && job->made) result = ooze_image_write_png(&sheet, path, &job->why);
+  if (result >= 0 && job->made && !job->quiet) printf("%s\n", path);
+
+  ooze_image_free(&sheet);
+  free((void *)each);
+  free((void *)captions);
+  free(job->names);
+  for (uint32_t i = 0; i < count; ++i) ooze_image_free(&job->cells[i]);
+  free(job->cells);
+  return result;
+}
+
+static ooze_result close_film(render_job *job, ooze_result result) {
+  if (result >= 0)
+    result = ooze_movie_close(job->movie, &job->why);
+  else
+    ooze_movie_abandon(job->movie);
+  if (result >= 0 && !job->quiet) printf("%s\n", job->ask->out);
+  return result;
+}
+
+/* Draws the caches of job->list. */
+static ooze_result render_all(render_job *job) {
+  const render_request *ask = job->ask;
+  ooze_result result = OOZE_OK;
+  job->film = ask->out && cli_ends_with(ask->out, ".mp4");
+  job->several = job->list.count > 1;
+  if (ask->columns) {
+    job->cells = calloc(job->list.count + 1, sizeof *job->cells);
+    job->names = calloc(job->list.count + 1, sizeof *job->names);
+  }
+  if (ask->out && !job->film && !cli_ends_with(ask->out, ".png")) {
+    cli_error("render: '%s': expected a name that ends in .png or .mp4", ask->out);
+    result = OOZE_ERROR_ARGUMENT;
+  } else {
+    cli_sweep_beside(ask->out ? ask->out : "");
+  }
+  cli_progress_begin(&job->shown, ask->progress, ask->quiet);
+  job->quiet = ask->quiet || ask->progress == CLI_PROGRESS_JSON; /* which names the files */
+
+  for (uint32_t i = 0; i < job->list.count && result >= 0; ++i) result = render_cache(job, i);
+  if (job->cells) result = write_sheet(job, result);
+  if (job->movie) result = close_film(job, result);
+
+  if (result >= 0 && !job->made) {
+    cli_error("render: no frame in that range");
+    result = OOZE_ERROR_NOT_FOUND;
+  } else if (result < 0 && job->why.text[0]) {
+    cli_error("render: %s", job->why.text);
+  }
+  return result;
+}
+
+static int render_caches(const render_request *ask, const char **caches, size_t count) {
+  render_job job;
+  int low = -1000000, high = 1000000, code;
+  memset(&job, 0, sizeof job);
+  job.ask = ask;
+  ooze_io_limits_default(&job.limits);
+  ooze_scene_options_default(&job.scene_options);
+  ooze_scene_info_default(&job.info);
+  job.info.frames_per_second = 30.0;
+  job.scene_options.max_memory = (uint64_t)(ask->gigabytes * 1e9);
+  if (ask->gigabytes > 0.0) job.limits.max_bytes = job.scene_options.max_memory;
+
+  code = picture_options(ask, &job.picture);
+  if (code != CLI_PARSED) return code;
+  if (ask->frames && !cli_frame_range(ask->frames, &low, &high)) return CLI_USAGE;
+  if (cli_sequence_gather(&job.list, "render", caches, count, low, high, ask->every, &code))
+    code = cli_exit_code(render_all(&job));
+  ooze_scene_destroy(job.scene);
+  cli_sequence_release(&job.list);
+  return code;
+}
+
 int cli_render(int argc, char **argv) {
   enum { MOST_CACHES = 64 };
-  const char *caches[MOST_CACHES], *out = NULL, *scene_path = NULL, *colour = NULL, *size = NULL,
-                                   *frames = NULL, *caption = NULL, *range = NULL;
-  int spheres = 0, surface = 0, quiet = 0;
-  uint32_t progress = CLI_PROGRESS_AUTO, threads = 0, samples = 0, every = 1, columns = 0,
-           cell = 480;
-  double azimuth = 1e9, elevation = 1e9, zoom = 1.0, fps = 0.0, gigabytes = 0.0;
-  size_t operands = 0;
+  const char *caches[MOST_CACHES];
+  size_t count = 0;
+  render_request ask;
+  memset(&ask, 0, sizeof ask);
+  ask.progress = CLI_PROGRESS_AUTO;
+  ask.every = 1;
+  ask.cell = 480;
+  ask.azimuth = ask.elevation = UNSET_ANGLE;
+  ask.zoom = 1.0;
   const cli_option options[] = {
-      {"output", 'o', CLI_TEXT, &out, "FILE",
+      {"output", 'o', CLI_TEXT, &ask.out, "FILE",
        "a .png, or for several frames a .mp4 (needs ffmpeg) or a .png of which each frame makes "
        "one. Default: NAME.png "
        "in the current folder",
        0, 0},
-      {"scene", 0, CLI_TEXT, &scene_path, "SCENE",
+      {"scene", 0, CLI_TEXT, &ask.scene_path, "SCENE",
        "for camera, colours and colliders. Default: the scene.json that the run left beside", 0, 0},
-      {"frames", 'f', CLI_TEXT, &frames, "A-B", "of a folder: these frames", 0, 0},
-      {"every", 0, CLI_COUNT, &every, "N", "of a folder: each Nth frame", 1, 100000},
-      {"sheet", 0, CLI_COUNT, &columns, "N", "all pictures in one .png, N in a row", 1, 32},
-      {"cell", 0, CLI_COUNT, &cell, "W", "of a sheet: width of each picture in pixels. Default 480",
-       32, 4096},
-      {"colour-by", 'c', CLI_TEXT, &colour, "WHAT",
+      {"frames", 'f', CLI_TEXT, &ask.frames, "A-B", "of a folder: these frames", 0, 0},
+      {"every", 0, CLI_COUNT, &ask.every, "N", "of a folder: each Nth frame", 1, 100000},
+      {"sheet", 0, CLI_COUNT, &ask.columns, "N", "all pictures in one .png, N in a row", 1, 32},
+      {"cell", 0, CLI_COUNT, &ask.cell, "W",
+       "of a sheet: width of each picture in pixels. Default 480", 32, 4096},
+      {"colour-by", 'c', CLI_TEXT, &ask.colour, "WHAT",
        "material, speed, stretch, compression or temperature", 0, 0},
-      {"range", 0, CLI_TEXT, &range, "LOW,HIGH", "of --colour-by. Default: from the particles", 0,
+      {"range", 0, CLI_TEXT, &ask.range, "LOW,HIGH", "of --colour-by. Default: from the particles",
+       0, 0},
+      {"spheres", 0, CLI_FLAG, &ask.spheres, NULL, "draw particles", 0, 0},
+      {"surface", 0, CLI_FLAG, &ask.surface, NULL, "draw the surface", 0, 0},
+      {"size", 0, CLI_TEXT, &ask.size, "WxH", "in pixels. Default: the scene's, else 960x540", 0,
        0},
-      {"spheres", 0, CLI_FLAG, &spheres, NULL, "draw particles", 0, 0},
-      {"surface", 0, CLI_FLAG, &surface, NULL, "draw the surface", 0, 0},
-      {"size", 0, CLI_TEXT, &size, "WxH", "in pixels. Default: the scene's, else 960x540", 0, 0},
-      {"samples", 0, CLI_COUNT, &samples, "N", "rays a pixel", 1, 64},
-      {"azimuth", 0, CLI_NUMBER, &azimuth, "DEGREES", "camera around the scene, framed by itself",
-       -360, 360},
-      {"elevation", 0, CLI_NUMBER, &elevation, "DEGREES", "camera above the ground", -89, 89},
-      {"zoom", 0, CLI_NUMBER, &zoom, "X", "1 fits everything in", 0.01, 100},
-      {"caption", 0, CLI_TEXT, &caption, "TEXT", "small text at the lower left", 0, 0},
-      {"fps", 0, CLI_NUMBER, &fps, "N", "of a film. Default: the scene's, else 30", 0.1, 1000},
-      {"threads", 't', CLI_COUNT, &threads, "N", "0 takes all", 0, 4096},
-      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB",
+      {"samples", 0, CLI_COUNT, &ask.samples, "N", "rays a pixel", 1, 64},
+      {"azimuth", 0, CLI_NUMBER, &ask.azimuth, "DEGREES",
+       "camera around the scene, framed by itself", -360, 360},
+      {"elevation", 0, CLI_NUMBER, &ask.elevation, "DEGREES", "camera above the ground", -89, 89},
+      {"zoom", 0, CLI_NUMBER, &ask.zoom, "X", "1 fits everything in", 0.01, 100},
+      {"caption", 0, CLI_TEXT, &ask.caption, "TEXT", "small text at the lower left", 0, 0},
+      {"fps", 0, CLI_NUMBER, &ask.fps, "N", "of a film. Default: the scene's, else 30", 0.1, 1000},
+      {"threads", 't', CLI_COUNT, &ask.threads, "N", "0 takes all", 0, 4096},
+      {"max-memory", 0, CLI_NUMBER, &ask.gigabytes, "GB",
        "refuse a file that needs more to be read. Default 16", 1e-6, 1e6},
-      {"progress", 0, CLI_CHOICE, &progress, CLI_PROGRESS_CHOICE,
+      {"progress", 0, CLI_CHOICE, &ask.progress, CLI_PROGRESS_CHOICE,
        "a bar; an object a line on standard output for each picture; or none", 0, 0},
-      {"quiet", 'q', CLI_FLAG, &quiet, NULL, "do not name what is written, and no progress", 0, 0},
+      {"quiet", 'q', CLI_FLAG, &ask.quiet, NULL, "do not name what is written, and no progress", 0,
+       0},
   };
   const cli_syntax syntax = {"ooze render CACHE... [-o FILE.png|FILE.mp4] [options]",
                              "Makes a shaded picture of cached points: of one file (.bgeo.sc .bgeo "
@@ -65,175 +331,13 @@ int cli_render(int argc, char **argv) {
                              "  ooze render honey/points/*.00[1-9]0.* --sheet 3 -o honey.png\n"
                              "  ooze render honey/points/honey.0090.bgeo.sc -o honey.png\n"
                              "  ooze render honey -o honey.mp4 --colour-by speed\n"};
-  int code = cli_parse(&syntax, argc, argv, caches, MOST_CACHES, &operands);
+  int code = cli_parse(&syntax, argc, argv, caches, MOST_CACHES, &count);
   if (code != CLI_PARSED) return code;
-  if (!operands) {
+  if (!count) {
     cli_error("render: which cache? `ooze render --help` tells more");
     return CLI_USAGE;
   }
-  ooze_picture_options o;
-  ooze_picture_options_default(&o);
-  o.style = spheres ? OOZE_PICTURE_SPHERES : surface ? OOZE_PICTURE_SURFACE : OOZE_PICTURE_AUTO;
-  o.colour_by = colour;
-  o.samples = samples;
-  o.threads = threads;
-  o.caption = caption;
-  if (size && (sscanf(size, "%ux%u", &o.width, &o.height) != 2 || o.width < 16 || o.height < 16 ||
-               o.width > 8192 || o.height > 8192)) {
-    cli_error("--size: '%s' is no size; expected WxH from 16x16 to 8192x8192", size);
-    return CLI_USAGE;
-  }
-  if (range && sscanf(range, "%f,%f", &o.range[0], &o.range[1]) != 2) {
-    cli_error("--range: '%s' is no range; expected LOW,HIGH", range);
-    return CLI_USAGE;
-  }
-  if (azimuth < 1e8 || elevation < 1e8 || zoom != 1.0) {
-    o.has_view = 1;
-    o.azimuth = azimuth < 1e8 ? (float)azimuth : 25.0f;
-    o.elevation = elevation < 1e8 ? (float)elevation : 14.0f;
-    o.zoom = (float)zoom;
-  }
-  int low = -1000000, high = 1000000;
-  if (frames && !cli_frame_range(frames, &low, &high)) return CLI_USAGE;
-
-  cli_sequence list = {NULL, 0};
-  ooze_message why = {""};
-  ooze_result result = OOZE_OK;
-  if (!cli_sequence_gather(&list, "render", caches, operands, low, high, every, &code)) {
-    cli_sequence_release(&list);
-    return code;
-  }
-  ooze_scene *scene = NULL;
-  ooze_scene_info info;
-  ooze_scene_info_default(&info);
-  info.frames_per_second = 30.0;
-  char loaded[CLI_PATH_ROOM] = "";
-  int film = out && cli_ends_with(out, ".mp4"), several = list.count > 1;
-  ooze_image *cells = columns ? calloc(list.count + 1, sizeof *cells) : NULL;
-  char(*names)[64] = columns ? calloc(list.count + 1, sizeof *names) : NULL; /* below the cells */
-  if (result >= 0 && out && !film && !cli_ends_with(out, ".png")) {
-    cli_error("render: '%s': expected a name that ends in .png or .mp4", out);
-    result = OOZE_ERROR_ARGUMENT;
-    why.text[0] = 0;
-  }
-  ooze_movie *movie = NULL;
-  if (result >= 0) cli_sweep_beside(out ? out : "");
-  ooze_io_limits limits;
-  ooze_scene_options scene_options;
-  ooze_io_limits_default(&limits);
-  ooze_scene_options_default(&scene_options);
-  scene_options.max_memory = (uint64_t)(gigabytes * 1e9);
-  if (gigabytes > 0.0) limits.max_bytes = scene_options.max_memory;
-  uint32_t made = 0;
-  cli_progress shown;
-  cli_progress_begin(&shown, progress, quiet);
-  quiet |= progress == CLI_PROGRESS_JSON; /* it names the files */
-  for (uint32_t i = 0; i < list.count && result >= 0; ++i) {
-    int frame = 0, has = cli_frame_of(list.paths[i], &frame);
-    char found[CLI_PATH_ROOM], what[80];
-    snprintf(what, sizeof what, "drawing picture %u of %u", i + 1, list.count);
-    cli_busy(what, quiet || shown.terminal, CLI_STOP_BY_ITSELF);
-    snprintf(found, sizeof found, "%s", scene_path ? scene_path : "");
-    if (!scene_path) cli_find_scene(list.paths[i], found, sizeof found);
-    if (strcmp(found, loaded) != 0) { /* another run's */
-      ooze_scene_destroy(scene);
-      scene = NULL;
-      snprintf(loaded, sizeof loaded, "%s", found);
-      if (found[0]) result = ooze_scene_load(found, &scene_options, &scene, &why);
-      if (result < 0 && !scene_path) { /* a picture without it is better than none */
-        cli_error("render: %s; going on without the scene", why.text);
-        result = OOZE_OK;
-      }
-      if (scene) ooze_scene_info_get(scene, &info);
-      if (result < 0) break;
-    }
-    ooze_points *points = NULL;
-    ooze_image image;
-    ooze_image_default(&image);
-    result = ooze_points_read(list.paths[i], &limits, &points, &why);
-    if (result >= 0)
-      result = ooze_scene_picture(scene, has ? frame : 0, points, NULL, &o, &image, &why);
-    cli_idle();
-    ooze_points_destroy(points);
-    char path[CLI_PATH_ROOM];
-    if (result >= 0 && cells) {
-      cells[i] = image;
-      if (names && scene) snprintf(names[i], sizeof names[i], "%s %d", info.name, frame);
-      ++made;
-      cli_progress_frame(&shown, made, list.count, frame, NULL);
-      continue;
-    }
-    if (result >= 0 && film) {
-      if (!movie)
-        result = ooze_movie_open(out, image.width, image.height,
-                                 fps > 0.0 ? fps : info.frames_per_second, &movie, &why);
-      if (result >= 0) result = ooze_movie_add(movie, &image, &why);
-    } else if (result >= 0) {
-      if (!out) {
-        const char *name = strrchr(list.paths[i], '/');
-        name = name ? name + 1 : list.paths[i];
-        size_t n = strlen(name);
-        static const char *const endings[] = {".bgeo.sc", ".bgeo", ".geo", ".ply"};
-        for (size_t k = 0; k < 4; ++k)
-          if (cli_ends_with(name, endings[k])) {
-            n -= strlen(endings[k]);
-            break;
-          }
-        snprintf(path, sizeof path, "%.*s.png", (int)n, name);
-      } else if (several) {
-        snprintf(path, sizeof path, "%.*s.%04d.png", (int)(strlen(out) - 4), out, frame);
-      } else {
-        snprintf(path, sizeof path, "%s", out);
-      }
-      result = ooze_image_write_png(&image, path, &why);
-      cli_progress_clear(&shown);
-      if (result >= 0 && !quiet) printf("%s\n", path);
-      fflush(stdout);
-    }
-    ooze_image_free(&image);
-    if (result >= 0) ++made;
-    if (result >= 0) cli_progress_frame(&shown, made, list.count, frame, film ? NULL : path);
-  }
-  if (cells) {
-    ooze_image sheet;
-    ooze_image_default(&sheet);
-    const ooze_image **each = calloc(list.count + 1, sizeof *each);
-    const char **captions = calloc(list.count + 1, sizeof *captions);
-    int titled = 0;
-    for (uint32_t i = 0; each && captions && i < list.count; ++i) {
-      each[i] = &cells[i];
-      captions[i] = names ? names[i] : "";
-      titled |= captions[i][0] != 0;
-    }
-    if (result >= 0 && each && captions && made)
-      result =
-          ooze_image_sheet(each, titled ? captions : NULL, list.count, columns, cell, &sheet, &why);
-    const char *path = out ? out : "sheet.png";
-    if (result >= 0 && made) result = ooze_image_write_png(&sheet, path, &why);
-    if (result >= 0 && made && !quiet) printf("%s\n", path);
-    ooze_image_free(&sheet);
-    free((void *)each);
-    free((void *)captions);
-    free(names);
-    for (uint32_t i = 0; i < list.count; ++i) ooze_image_free(&cells[i]);
-    free(cells);
-  }
-  if (movie) {
-    if (result >= 0)
-      result = ooze_movie_close(movie, &why);
-    else
-      ooze_movie_abandon(movie);
-    if (result >= 0 && !quiet) printf("%s\n", out);
-  }
-  if (result >= 0 && !made) {
-    cli_error("render: no frame in that range");
-    result = OOZE_ERROR_NOT_FOUND;
-  } else if (result < 0 && why.text[0]) {
-    cli_error("render: %s", why.text);
-  }
-  ooze_scene_destroy(scene);
-  cli_sequence_release(&list);
-  return cli_exit_code(result);
+  return render_caches(&ask, caches, count);
 }
 #else
 typedef int cli_no_pictures;

@@ -266,61 +266,165 @@ static void print_json(const ooze_run_report *r, const show *w, const char *fold
   putchar('\n');
 }
 
+/* What the command line asks for. */
+typedef struct run_request {
+  const char *scene_path, *folder, *frames, *wedge, *watch;
+  int resume, accept, preview, as_json, profile;
+  double gigabytes;
+  uint32_t progress, backend, isa, threads, device, every;
+  cli_list sets;
+} run_request;
+
+static ooze_result load_scene(const run_request *ask, int quiet, ooze_scene **scene,
+                              ooze_message *why) {
+  ooze_scene_options o;
+  ooze_scene_options_default(&o);
+  o.sets = ask->sets.item;
+  o.set_count = ask->sets.count;
+  o.wedge = ask->wedge;
+  o.warn = cli_warning;
+  o.max_memory = (uint64_t)(ask->gigabytes * 1e9);
+  cli_busy("reading the scene and its files", quiet, CLI_STOP_AT_ONCE);
+  ooze_result result = ooze_scene_load(ask->scene_path, &o, scene, why);
+  cli_idle();
+  return result;
+}
+
+static void machine_of(const run_request *ask, ooze_solver_desc *machine) {
+  ooze_solver_desc_default(machine);
+  machine->backend = ask->backend;
+  machine->threads = ask->threads;
+  machine->isa = ask->isa;
+  if (ask->device != UINT32_MAX) machine->device = (int32_t)ask->device;
+}
+
+static void run_options_of(const run_request *ask, const ooze_scene_info *info, show *w,
+                           ooze_run_options *run) {
+  ooze_run_options_default(run);
+  run->folder = ask->folder ? ask->folder : info->name;
+  run->resume = (uint32_t)ask->resume;
+  run->accept_changes = (uint32_t)ask->accept;
+  run->preview = (uint32_t)ask->preview;
+  run->checkpoint_every = ask->every == UINT32_MAX ? 0 : ask->every ? (int32_t)ask->every : -1;
+  run->watch = ask->watch;
+  run->user = w;
+  run->progress = on_progress;
+  run->wrote = on_wrote;
+  run->line = on_line;
+  run->stop = on_stop;
+  if (ask->profile) {
+    run->stage = on_stage;
+#if defined(__unix__) || defined(__APPLE__)
+    setenv("OOZE_PROFILE", "1", 1); /* a GPU's stages have no times of their own otherwise */
+#endif
+  }
+  w->folder = run->folder;
+  w->scene = ask->scene_path;
+}
+
+/* How it ended, in every form that was asked for. */
+static void print_end(const run_request *ask, show *w, ooze_result result,
+                      const ooze_run_report *report, const char *why) {
+  const int stopped = result == OOZE_CANCELLED, broken = result < 0 || stopped;
+  clear_bar(w);
+  if (broken) cli_error("%s", why);
+  if (w->json && broken) json_line(stopped ? "stopped" : "failed", "text", why);
+  if (w->json && result == OOZE_OK) json_line("done", "folder", w->folder);
+  if (w->log) log_line(w, "%s", broken ? why : "done");
+  if (result < 0 && report->checkpoint[0])
+    cli_error("the newest checkpoint is %s; --resume goes on from it", report->checkpoint);
+  if (w->farm && result == OOZE_OK && w->last_percent != 99) printf("ALF_PROGRESS 99%%\n");
+
+  if (ask->as_json && result >= 0)
+    print_json(report, w, w->folder, stopped);
+  else if (!w->quiet && !w->farm && !w->json && result == OOZE_OK)
+    printf("%u particles, %" PRIu64 " substeps, %.1f s (%.2f s a frame), state %016" PRIx64
+           "\n%s\n",
+           report->particles, report->substeps, report->seconds,
+           report->frames ? report->seconds / report->frames : 0.0, report->state_hash, w->folder);
+  if (ask->profile && !ask->as_json && result >= 0) print_stages(w);
+}
+
+static int run_scene(const run_request *ask, const ooze_scene *scene, show *w, ooze_message *why) {
+  ooze_scene_info info;
+  ooze_solver_desc machine;
+  ooze_run_options run;
+  ooze_run_report report;
+  ooze_scene_info_default(&info);
+  ooze_scene_info_get(scene, &info);
+  machine_of(ask, &machine);
+  run_options_of(ask, &info, w, &run);
+  run.machine = &machine;
+  if (ask->frames &&
+      !parse_frames(ask->frames, info.first_frame, &run.first_frame, &run.last_frame)) {
+    cli_error("--frames: '%s' is no range of frames; expected A-B, such as %d-%d", ask->frames,
+              info.first_frame, info.last_frame);
+    return CLI_USAGE;
+  }
+
+  cli_busy(ask->resume ? "checking files and filling shapes" : "filling shapes with particles",
+           w->quiet, CLI_STOP_AT_ONCE);
+  ooze_run_report_default(&report);
+  ooze_result result = ooze_run(scene, &run, &report, why);
+  cli_idle();
+  print_end(ask, w, result, &report, why->text);
+  for (uint32_t i = 0; i < w->file_count; ++i) free(w->files[i]);
+  free(w->files);
+  if (w->log) fclose(w->log);
+  return cli_exit_code(result);
+}
+
 int cli_run(int argc, char **argv) {
-  const char *scene_path = NULL, *folder = NULL, *frames = NULL, *wedge = NULL, *watch = NULL;
-  int resume = 0, accept = 0, preview = 0, as_json = 0, profile = 0;
-  double gigabytes = 0.0;
-  uint32_t progress = CLI_PROGRESS_AUTO;
-  uint32_t backend = 0, isa = 0, threads = 0, device = 0, every = 0;
-  cli_list sets = {{NULL}, 0};
+  run_request ask;
   size_t operands = 0;
   show w;
+  memset(&ask, 0, sizeof ask);
   memset(&w, 0, sizeof w);
+  ask.progress = CLI_PROGRESS_AUTO;
+  ask.device = ask.every = UINT32_MAX;
   w.last_percent = -1;
-  device = UINT32_MAX;
-  every = UINT32_MAX;
   const cli_option options[] = {
-      {"output", 'o', CLI_TEXT, &folder, "DIR",
+      {"output", 'o', CLI_TEXT, &ask.folder, "DIR",
        "where everything is written. Default: the scene's name, in the current folder", 0, 0},
-      {"frames", 'f', CLI_TEXT, &frames, "A-B",
+      {"frames", 'f', CLI_TEXT, &ask.frames, "A-B",
        "frames to write; the simulation still begins with the scene's first", 0, 0},
-      {"backend", 'b', CLI_CHOICE, &backend, "auto|cpu|cuda", "what computes", 0, 0},
-      {"device", 0, CLI_COUNT, &device, "N", "which GPU, from 0", 0, 1024},
-      {"isa", 0, CLI_CHOICE, &isa, "auto|scalar|neon|sse|avx2|avx512",
+      {"backend", 'b', CLI_CHOICE, &ask.backend, "auto|cpu|cuda", "what computes", 0, 0},
+      {"device", 0, CLI_COUNT, &ask.device, "N", "which GPU, from 0", 0, 1024},
+      {"isa", 0, CLI_CHOICE, &ask.isa, "auto|scalar|neon|sse|avx2|avx512",
        "vector width of the CPU. Each has results of its own; auto takes the widest", 0, 0},
-      {"threads", 't', CLI_COUNT, &threads, "N",
+      {"threads", 't', CLI_COUNT, &ask.threads, "N",
        "of the CPU; 0 takes all. Results do not depend on it", 0, 4096},
-      {"set", 's', CLI_LIST, &sets, "KEY=VALUE",
+      {"set", 's', CLI_LIST, &ask.sets, "KEY=VALUE",
        "another value for a key of the scene, by its dotted path; as often as needed", 0, 0},
-      {"wedge", 'w', CLI_TEXT, &wedge, "K",
+      {"wedge", 'w', CLI_TEXT, &ask.wedge, "K",
        "a row of the scene's wedge table, by name or by number from 0", 0, 0},
-      {"resume", 'r', CLI_FLAG, &resume, NULL,
+      {"resume", 'r', CLI_FLAG, &ask.resume, NULL,
        "go on from the newest whole checkpoint in DIR, bit for bit with the same build, backend "
        "and "
        "--isa",
        0, 0},
-      {"accept-changes", 0, CLI_FLAG, &accept, NULL,
+      {"accept-changes", 0, CLI_FLAG, &ask.accept, NULL,
        "with --resume: go on although the scene has changed", 0, 0},
-      {"checkpoint-every", 0, CLI_COUNT, &every, "N",
+      {"checkpoint-every", 0, CLI_COUNT, &ask.every, "N",
        "frames between checkpoints; 0: at a stop and at the end only", 0, 1e6},
-      {"preview", 'p', CLI_FLAG, &preview, NULL, "a picture of every frame", 0, 0},
-      {"watch", 0, CLI_TEXT, &watch, "FILE",
+      {"preview", 'p', CLI_FLAG, &ask.preview, NULL, "a picture of every frame", 0, 0},
+      {"watch", 0, CLI_TEXT, &ask.watch, "FILE",
        "a JSON file {\"path\": value, ...} that is read again between frames", 0, 0},
-      {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB",
+      {"max-memory", 0, CLI_NUMBER, &ask.gigabytes, "GB",
        "refuse files and fluids that need more, and stop with a checkpoint where emitters bring "
        "more",
        1e-6, 1e6},
       {"farm", 0, CLI_FLAG, &w.farm, NULL, "print ALF_PROGRESS lines for a render farm", 0, 0},
       {"output-lines", 0, CLI_FLAG, &w.output_lines, NULL,
        "print OUTPUT_FILE:path; for each file, for PDG", 0, 0},
-      {"profile", 0, CLI_FLAG, &profile, NULL,
+      {"profile", 0, CLI_FLAG, &ask.profile, NULL,
        "print the time that each part of the solver's work took", 0, 0},
-      {"progress", 0, CLI_CHOICE, &progress, CLI_PROGRESS_CHOICE,
+      {"progress", 0, CLI_CHOICE, &ask.progress, CLI_PROGRESS_CHOICE,
        "a bar or plain lines; an object a line on standard output for each step, frame, file and "
        "message; or none",
        0, 0},
       {"quiet", 'q', CLI_FLAG, &w.quiet, NULL, "no progress", 0, 0},
-      {"json", 0, CLI_FLAG, &as_json, NULL, "print one JSON object last", 0, 0},
+      {"json", 0, CLI_FLAG, &ask.as_json, NULL, "print one JSON object last", 0, 0},
   };
   const cli_syntax syntax = {
       "ooze run SCENE [-o DIR] [options]",
@@ -339,107 +443,34 @@ int cli_run(int argc, char **argv) {
       "  ooze run honey.json --wedge table1 --resume --farm\n\n"
       "Exit codes: 0 done, 1 usage, 2 bad input, 3 diverged, 4 out of memory, 75 stopped and "
       "resumable.\n"};
-  int code = cli_parse(&syntax, argc, argv, &scene_path, 1, &operands);
+  int code = cli_parse(&syntax, argc, argv, &ask.scene_path, 1, &operands);
   if (code != CLI_PARSED) return code;
   if (!operands) {
     cli_error("run: which scene? `ooze run --help` tells more");
     return CLI_USAGE;
   }
-  if (accept && !resume) {
+  if (ask.accept && !ask.resume) {
     cli_error("run: --accept-changes goes with --resume");
     return CLI_USAGE;
   }
-  w.json = progress == CLI_PROGRESS_JSON;
-  w.quiet |= progress == CLI_PROGRESS_NONE;
-  w.out = as_json ? stderr : stdout;
+  w.json = ask.progress == CLI_PROGRESS_JSON;
+  w.quiet |= ask.progress == CLI_PROGRESS_NONE;
+  w.out = ask.as_json ? stderr : stdout;
 #if defined(__unix__) || defined(__APPLE__)
   w.terminal = !w.quiet && !w.farm && !w.json && isatty(2);
 #endif
 
   ooze_message why = {""};
   ooze_scene *scene = NULL;
-  ooze_scene_options scene_options;
-  ooze_scene_options_default(&scene_options);
-  scene_options.sets = sets.item;
-  scene_options.set_count = sets.count;
-  scene_options.wedge = wedge;
-  scene_options.warn = cli_warning;
-  scene_options.max_memory = (uint64_t)(gigabytes * 1e9);
   cli_catch_stop();
-  cli_busy("reading the scene and its files", w.quiet, CLI_STOP_AT_ONCE);
-  ooze_result result = ooze_scene_load(scene_path, &scene_options, &scene, &why);
-  cli_idle();
+  ooze_result result = load_scene(&ask, w.quiet, &scene, &why);
   if (result < 0) {
     cli_error("%s", why.text);
     return cli_exit_code(result);
   }
-  ooze_scene_info info;
-  ooze_scene_info_default(&info);
-  ooze_scene_info_get(scene, &info);
-
-  ooze_solver_desc machine;
-  ooze_solver_desc_default(&machine);
-  machine.backend = backend;
-  machine.threads = threads;
-  machine.isa = isa;
-  if (device != UINT32_MAX) machine.device = (int32_t)device;
-  ooze_run_options run;
-  ooze_run_options_default(&run);
-  run.folder = folder ? folder : info.name;
-  w.folder = run.folder;
-  w.scene = scene_path;
-  run.resume = (uint32_t)resume;
-  run.accept_changes = (uint32_t)accept;
-  run.preview = (uint32_t)preview;
-  run.checkpoint_every = every == UINT32_MAX ? 0 : every ? (int32_t)every : -1;
-  run.watch = watch;
-  run.machine = &machine;
-  run.user = &w;
-  run.progress = on_progress;
-  run.wrote = on_wrote;
-  run.line = on_line;
-  run.stop = on_stop;
-  if (profile) {
-    run.stage = on_stage;
-#if defined(__unix__) || defined(__APPLE__)
-    setenv("OOZE_PROFILE", "1", 1); /* a GPU's stages have no times of their own otherwise */
-#endif
-  }
-  if (frames && !parse_frames(frames, info.first_frame, &run.first_frame, &run.last_frame)) {
-    cli_error("--frames: '%s' is no range of frames; expected A-B, such as %d-%d", frames,
-              info.first_frame, info.last_frame);
-    ooze_scene_destroy(scene);
-    return CLI_USAGE;
-  }
-  cli_busy(resume ? "checking files and filling shapes" : "filling shapes with particles", w.quiet,
-           CLI_STOP_AT_ONCE);
-  ooze_run_report report;
-  ooze_run_report_default(&report);
-  result = ooze_run(scene, &run, &report, &why);
-  cli_idle();
-  int stopped = result == OOZE_CANCELLED;
-  clear_bar(&w);
-  if (result < 0 || stopped) cli_error("%s", why.text);
-  if (w.json && (result < 0 || stopped))
-    json_line(stopped ? "stopped" : "failed", "text", why.text);
-  if (w.json && result == OOZE_OK) json_line("done", "folder", run.folder);
-  if (w.log) log_line(&w, "%s", result < 0 || stopped ? why.text : "done");
-  if (result < 0 && report.checkpoint[0])
-    cli_error("the newest checkpoint is %s; --resume goes on from it", report.checkpoint);
-  if (w.farm && result == OOZE_OK && w.last_percent != 99) printf("ALF_PROGRESS 99%%\n");
-  if (as_json && (result >= 0))
-    print_json(&report, &w, run.folder, stopped);
-  else if (!w.quiet && !w.farm && !w.json && result == OOZE_OK)
-    printf("%u particles, %" PRIu64 " substeps, %.1f s (%.2f s a frame), state %016" PRIx64
-           "\n%s\n",
-           report.particles, report.substeps, report.seconds,
-           report.frames ? report.seconds / report.frames : 0.0, report.state_hash, run.folder);
-  if (profile && !as_json && result >= 0) print_stages(&w);
-  for (uint32_t i = 0; i < w.file_count; ++i) free(w.files[i]);
-  free(w.files);
-  if (w.log) fclose(w.log);
+  code = run_scene(&ask, scene, &w, &why);
   ooze_scene_destroy(scene);
-  return cli_exit_code(result);
+  return code;
 }
 #else
 typedef int cli_no_scenes; /* built without Jansson */

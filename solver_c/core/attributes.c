@@ -199,6 +199,23 @@ static int all_within(const float *v, uint32_t n, double limit) {
   return 1;
 }
 
+/* NULL if the tensor may be written, else the expected one. */
+static const char *tensor_fault(const ooze_solver *s, const float *value) {
+  if (s->params.model == OOZE_MODEL_CAUCHY) /* there it is 1 plus the strain */
+    return all_within(value, 6, 1e6) ? NULL : "a tensor of finite values, xx yy zz xy xz yz";
+  return all_within(value, 6, 1e6) && positive_definite(value)
+             ? NULL
+             : "a positive definite tensor, xx yy zz xy xz yz";
+}
+
+static const char *stretch_fault(const float *value) {
+  float q[6];
+  for (int k = 0; k < 6; ++k) q[k] = value[k] + (k < 3 ? 1.0f : 0.0f);
+  return all_within(value, 6, 1e6) && positive_definite(q)
+             ? NULL
+             : "a positive definite tensor minus the identity, xx yy zz xy xz yz";
+}
+
 /* NULL if the value may be written, else the expected range. */
 static const char *fault(const ooze_solver *s, const oz_attribute *a, const float *value,
                          char *text, size_t capacity) {
@@ -221,18 +238,9 @@ static const char *fault(const ooze_solver *s, const oz_attribute *a, const floa
   case OZ_CHECK_RATE:
     return *value >= 0.0f && *value <= (float)OZ_HARD ? NULL : "0 to 1e9 1/s";
   case OZ_CHECK_TENSOR:
-    if (s->params.model == OOZE_MODEL_CAUCHY) /* there it is 1 plus the strain */
-      return all_within(value, 6, 1e6) ? NULL : "a tensor of finite values, xx yy zz xy xz yz";
-    return all_within(value, 6, 1e6) && positive_definite(value)
-               ? NULL
-               : "a positive definite tensor, xx yy zz xy xz yz";
-  case OZ_CHECK_STRETCH: {
-    float q[6];
-    for (int k = 0; k < 6; ++k) q[k] = value[k] + (k < 3 ? 1.0f : 0.0f);
-    return all_within(value, 6, 1e6) && positive_definite(q)
-               ? NULL
-               : "a positive definite tensor minus the identity, xx yy zz xy xz yz";
-  }
+    return tensor_fault(s, value);
+  case OZ_CHECK_STRETCH:
+    return stretch_fault(value);
   case OZ_CHECK_MATERIAL: {
     uint32_t m;
     memcpy(&m, value, 4);

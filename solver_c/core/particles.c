@@ -273,6 +273,74 @@ static int rising(const oz_particles *p, const uint64_t *ids, uint32_t n) {
   return 1;
 }
 
+/* New particles go before the boundary particles, so these need new ranks too: the arrivals get
+ * the ids that they would have had by themselves. */
+static ooze_result append_with_ids(ooze_solver *s, const oz_arrivals *a) {
+  const uint32_t n = a->count;
+  uint64_t *ids = oz_alloc(&s->memory, n * sizeof *ids);
+  if (!ids) return oz_host_no_memory(s, n * sizeof *ids);
+  for (uint32_t i = 0; i < n; ++i) ids[i] = s->particles.next_id + i;
+  oz_arrivals named = *a;
+  named.ids = ids;
+  ooze_result r = oz_particles_append(s, &named);
+  oz_free(&s->memory, ids);
+  return r;
+}
+
+/* Refuses ids, sorted, that are too large, given twice or in use. */
+static ooze_result check_named(ooze_solver *s, const oz_named *named, uint32_t n, int hidden) {
+  for (uint32_t i = 0; i < n; ++i) {
+    const unsigned long long id = (unsigned long long)named[i].id;
+    uint32_t rank;
+    if (named[i].id >= OZ_HIDDEN_ID && !hidden)
+      return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
+                     "particles: id %llu is too large; expected at most %llu", id,
+                     (unsigned long long)OZ_HIDDEN_ID - 1);
+    if (i > 0 && named[i].id == named[i - 1].id)
+      return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is given twice", id);
+    if (oz_rank_of(s, named[i].id, &rank))
+      return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is in use", id);
+  }
+  return OOZE_OK;
+}
+
+/* The arrivals in the order of their ids, for ids that lie between those that are there. */
+static ooze_result sort_named(ooze_solver *s, const oz_arrivals *a, int hidden, oz_named **out) {
+  oz_particles *p = &s->particles;
+  const uint32_t n = a->count;
+  void *at = p->at, *copy = NULL;
+  OZ_TRY(oz_host_reserve(s, &at, &p->at_capacity, (size_t)p->count * sizeof *p->at, 0));
+  p->at = at;
+  p->at_known = 0;
+  OZ_TRY(oz_host_copy(s, OZ_FIELD_RANK, &copy));
+  oz_named *named = oz_alloc(&s->memory, (size_t)n * sizeof *named);
+  if (!named) return oz_host_no_memory(s, (size_t)n * sizeof *named);
+  for (uint32_t i = 0; i < n; ++i) named[i] = (oz_named){a->ids[i], i};
+  qsort(named, n, sizeof *named, by_id);
+  ooze_result r = check_named(s, named, n, hidden);
+  if (r < 0) {
+    oz_free(&s->memory, named);
+    return r;
+  }
+  *out = named;
+  return OOZE_OK;
+}
+
+/* Fields, ids and ranks of the arrivals; a failure leaves the old particles. */
+static ooze_result put_arrivals(ooze_solver *s, const oz_arrivals *a, const oz_named *named) {
+  const oz_particles *p = &s->particles;
+  const uint32_t n = a->count, old = p->count;
+  ooze_result r = s->backend->table->resize(s->backend, old + n, s->message);
+  if (r < 0) return r;
+  for (uint32_t first = 0; first < n && r >= 0; first += OZ_BLOCK)
+    r = put_fields(s, a, first, n - first < OZ_BLOCK ? n - first : OZ_BLOCK);
+  if (r >= 0)
+    r = named ? put_ids_between(s, a, n, a->ids, named)
+              : put_ids_behind(s, a, n, a->ids, p->next_id);
+  if (r < 0) (void)s->backend->table->resize(s->backend, old, NULL);
+  return r;
+}
+
 ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   oz_particles *p = &s->particles;
   uint32_t n = a->count, old = p->count;
@@ -281,19 +349,7 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
     return oz_fail(s->message, OOZE_ERROR_LIMIT,
                    "particles: %u and %u more are too many; max_particles is %u", (unsigned)old,
                    (unsigned)n, (unsigned)s->max_particles);
-  /* new particles go before the boundary particles, so that these need new ranks too */
-  oz_arrivals named_arrivals;
-  uint64_t *fresh_ids = NULL;
-  if (!a->ids && p->hidden) {
-    fresh_ids = oz_alloc(&s->memory, n * sizeof *fresh_ids);
-    if (!fresh_ids) return oz_host_no_memory(s, n * sizeof *fresh_ids);
-    for (uint32_t i = 0; i < n; ++i) fresh_ids[i] = p->next_id + i;
-    named_arrivals = *a;
-    named_arrivals.ids = fresh_ids;
-    ooze_result r = oz_particles_append(s, &named_arrivals);
-    oz_free(&s->memory, fresh_ids);
-    return r;
-  }
+  if (!a->ids && p->hidden) return append_with_ids(s, a);
   const int hidden = a->owner >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY;
   if (!a->ids && p->next_id > OZ_HIDDEN_ID - 1 - n)
     return oz_fail(s->message, OOZE_ERROR_LIMIT, "particles: ids are used up; the largest is %llu",
@@ -301,7 +357,7 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
 
   /* all memory first */
   oz_named *named = NULL;
-  void *ids = p->ids, *scratch = p->scratch, *at = p->at, *copy = NULL;
+  void *ids = p->ids, *scratch = p->scratch;
   size_t ids_bytes = ((size_t)old + n) * sizeof *p->ids;
   OZ_TRY(oz_host_reserve(s, &ids, &p->ids_capacity, ids_bytes, (size_t)old * sizeof *p->ids));
   p->ids = ids;
@@ -312,47 +368,12 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   p->scratch = scratch;
   OZ_TRY(oz_host_flush(s));
   OZ_TRY(reserve(s, old + n));
-  if (!behind) {
-    OZ_TRY(oz_host_reserve(s, &at, &p->at_capacity, (size_t)old * sizeof *p->at, 0));
-    p->at = at;
-    p->at_known = 0;
-    OZ_TRY(oz_host_copy(s, OZ_FIELD_RANK, &copy));
-    named = oz_alloc(&s->memory, (size_t)n * sizeof *named);
-    if (!named) return oz_host_no_memory(s, (size_t)n * sizeof *named);
-    for (uint32_t i = 0; i < n; ++i) named[i] = (oz_named){a->ids[i], i};
-    qsort(named, n, sizeof *named, by_id);
-    for (uint32_t i = 0; i < n; ++i) {
-      uint32_t rank;
-      ooze_result r = OOZE_OK;
-      if (named[i].id >= OZ_HIDDEN_ID && !hidden)
-        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT,
-                    "particles: id %llu is too large; expected at most %llu",
-                    (unsigned long long)named[i].id, (unsigned long long)OZ_HIDDEN_ID - 1);
-      else if (i > 0 && named[i].id == named[i - 1].id)
-        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is given twice",
-                    (unsigned long long)named[i].id);
-      else if (oz_rank_of(s, named[i].id, &rank))
-        r = oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles: id %llu is in use",
-                    (unsigned long long)named[i].id);
-      if (r < 0) {
-        oz_free(&s->memory, named);
-        return r;
-      }
-    }
-  }
+  if (!behind) OZ_TRY(sort_named(s, a, hidden, &named));
 
   if (!hidden) oz_speeds_of_arrivals(s, a);
   /* from here on only a device can fail; then the old particles remain */
   uint64_t last = !a->ids ? p->next_id + n - 1 : behind ? a->ids[n - 1] : named[n - 1].id;
-  ooze_result r = s->backend->table->resize(s->backend, old + n, s->message);
-  if (r >= 0) {
-    for (uint32_t first = 0; first < n && r >= 0; first += OZ_BLOCK)
-      r = put_fields(s, a, first, n - first < OZ_BLOCK ? n - first : OZ_BLOCK);
-    if (r >= 0)
-      r = behind ? put_ids_behind(s, a, n, a->ids, p->next_id)
-                 : put_ids_between(s, a, n, a->ids, named);
-    if (r < 0) (void)s->backend->table->resize(s->backend, old, NULL);
-  }
+  ooze_result r = put_arrivals(s, a, named);
   oz_free(&s->memory, named);
   oz_particles_moved(s);
   if (r < 0) return r;

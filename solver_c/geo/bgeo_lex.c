@@ -157,7 +157,39 @@ static ooze_result uniform(geo_lex *lex, geo_token *out) {
   return OOZE_OK;
 }
 
+/* One number of a type, as an integer or as a real. */
+static ooze_result binary_number(geo_lex *lex, geo_token *out, uint8_t type, bool integer) {
+  uint8_t raw[8];
+  OZ_TRY_OK(take(lex, raw, geo_type_bytes(type)));
+  if (integer) {
+    geo_convert(type, raw, 1, OOZE_INT64, &out->integer);
+    out->kind = GEO_INT;
+    out->real = (double)out->integer;
+  } else {
+    geo_convert(type, raw, 1, OOZE_FLOAT64, &out->real);
+    out->kind = GEO_REAL;
+  }
+  return OOZE_OK;
+}
+
+static ooze_result binary_bool(geo_lex *lex, geo_token *out) {
+  uint8_t value = 0;
+  OZ_TRY_OK(take(lex, &value, 1));
+  out->kind = GEO_BOOL;
+  out->integer = value != 0;
+  return OOZE_OK;
+}
+
+static ooze_result token_number(geo_lex *lex, uint64_t *number) {
+  OZ_TRY_OK(take_length(lex, number));
+  if (*number >= lex->token_count || !lex->tokens[*number].text)
+    return geo_bad(lex, "string number %llu is not defined", (unsigned long long)*number);
+  return OOZE_OK;
+}
+
 static ooze_result next_binary(geo_lex *lex, geo_token *out) {
+  uint64_t number;
+  geo_span span;
   for (;;) {
     if (lex->at == lex->end) {
       if (lex->depth > 0) return short_file(lex);
@@ -183,61 +215,38 @@ static ooze_result next_binary(geo_lex *lex, geo_token *out) {
       out->kind = GEO_BOOL;
       out->integer = type == GEO_T_TRUE;
       return OOZE_OK;
-    case GEO_T_BOOL: {
-      uint8_t value = 0;
-      OZ_TRY_OK(take(lex, &value, 1));
-      out->kind = GEO_BOOL;
-      out->integer = value != 0;
-      return OOZE_OK;
-    }
+    case GEO_T_BOOL:
+      return binary_bool(lex, out);
     case GEO_T_INT8:
     case GEO_T_INT16:
     case GEO_T_INT32:
     case GEO_T_INT64:
     case GEO_T_UINT8:
-    case GEO_T_UINT16: {
-      uint8_t raw[8];
-      OZ_TRY_OK(take(lex, raw, geo_type_bytes(type)));
-      geo_convert(type, raw, 1, OOZE_INT64, &out->integer);
-      out->kind = GEO_INT;
-      out->real = (double)out->integer;
-      return OOZE_OK;
-    }
+    case GEO_T_UINT16:
+      return binary_number(lex, out, type, true);
     case GEO_T_REAL16:
     case GEO_T_REAL32:
-    case GEO_T_REAL64: {
-      uint8_t raw[8];
-      OZ_TRY_OK(take(lex, raw, geo_type_bytes(type)));
-      geo_convert(type, raw, 1, OOZE_FLOAT64, &out->real);
-      out->kind = GEO_REAL;
-      return OOZE_OK;
-    }
-    case GEO_T_STRING: {
-      geo_span span;
+    case GEO_T_REAL64:
+      return binary_number(lex, out, type, false);
+    case GEO_T_STRING:
       OZ_TRY_OK(take_text(lex, &span));
       out->kind = GEO_STRING;
       out->text = span.text;
       out->length = span.length;
       return OOZE_OK;
-    }
     case GEO_T_TOKENDEF:
       OZ_TRY_OK(define_token(lex));
       continue;
+    case GEO_T_TOKENUNDEF:
+      OZ_TRY_OK(token_number(lex, &number));
+      lex->tokens[number].text = NULL;
+      continue;
     case GEO_T_TOKENREF:
-    case GEO_T_TOKENUNDEF: {
-      uint64_t number;
-      OZ_TRY_OK(take_length(lex, &number));
-      if (number >= lex->token_count || !lex->tokens[number].text)
-        return geo_bad(lex, "string number %llu is not defined", (unsigned long long)number);
-      if (type == GEO_T_TOKENUNDEF) {
-        lex->tokens[number].text = NULL;
-        continue;
-      }
+      OZ_TRY_OK(token_number(lex, &number));
       out->kind = GEO_STRING;
       out->text = lex->tokens[number].text;
       out->length = lex->tokens[number].length;
       return OOZE_OK;
-    }
     case GEO_T_UNIFORM:
       return uniform(lex, out);
     default:

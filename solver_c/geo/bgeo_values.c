@@ -270,8 +270,60 @@ static ooze_result read_lists(geo_reader *reader, const layout *l, bool tuples, 
   return token.kind == GEO_ARRAY_END ? OOZE_OK : geo_bad(&reader->lex, "more values than points");
 }
 
-static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, const char *name,
-                             size_t length, uint32_t meaning) {
+static ooze_result read_tuple_size(geo_reader *reader, layout *l) {
+  int64_t size;
+  OZ_TRY_OK(geo_int(reader, "the tuple size", 1, OZ_MAX_COMPONENTS, &size));
+  if (l->parts) return geo_bad(&reader->lex, "the tuple size is given twice");
+  l->size = l->width[0] = (uint32_t)size;
+  l->parts = 1;
+  return OOZE_OK;
+}
+
+static ooze_result read_storage(geo_reader *reader, layout *l, bool late) {
+  geo_token token;
+  OZ_TRY_OK(geo_next(&reader->lex, &token));
+  if (late || !storage_type(&token, &l->type))
+    return geo_bad(&reader->lex, "unknown storage '%.*s'",
+                   token.kind == GEO_STRING && token.length < 32 ? (int)token.length : 0,
+                   token.text ? token.text : "");
+  return OOZE_OK;
+}
+
+static ooze_result read_page_size(geo_reader *reader, layout *l) {
+  int64_t size;
+  OZ_TRY_OK(geo_int(reader, "the page size", 1, 1 << 14, &size));
+  if (l->page_size) return geo_bad(&reader->lex, "the page size is given twice");
+  l->page_size = (uint64_t)size;
+  l->pages = l->count / l->page_size + (l->count % l->page_size != 0);
+  return OOZE_OK;
+}
+
+typedef struct attribute_name {
+  const char *text;
+  size_t length;
+  uint32_t meaning;
+} attribute_name;
+
+/* The numbers themselves: as pages (raw), as tuples, or as an array a component. */
+static ooze_result read_numbers(geo_reader *reader, layout *l, ooze_points *into,
+                                const attribute_name *name, bool raw, bool tuples) {
+  void *data;
+  geo_numbers list;
+  OZ_TRY_OK(geo_numbers_open(reader, "values", &list));
+  uint64_t expected = raw ? numbers_in_pages(l) : l->count * l->size;
+  if (!raw && list.uniform && l->count > 0)
+    return geo_bad(&reader->lex, "a block where lists belong");
+  OZ_TRY_OK(geo_numbers_expect(reader, &list, expected));
+  OZ_TRY_OK(add(reader, l, into, name->text, name->length, name->meaning, &data));
+  if (raw) {
+    OZ_TRY_OK(read_pages(reader, l, &list, data));
+    return geo_numbers_close(reader, &list);
+  }
+  return list.uniform ? OOZE_OK : read_lists(reader, l, tuples, data);
+}
+
+static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into,
+                             const attribute_name *name) {
   geo_token key, token;
   bool done = false, found = false, typed = false;
   OZ_TRY_OK(geo_next(&reader->lex, &token));
@@ -282,24 +334,12 @@ static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, c
     bool tuples = geo_is(&key, "tuples"), arrays = geo_is(&key, "arrays"),
          raw = geo_is(&key, "rawpagedata");
     if (geo_is(&key, "size")) {
-      int64_t size;
-      OZ_TRY_OK(geo_int(reader, "the tuple size", 1, OZ_MAX_COMPONENTS, &size));
-      if (l->parts) return geo_bad(&reader->lex, "the tuple size is given twice");
-      l->size = l->width[0] = (uint32_t)size;
-      l->parts = 1;
+      OZ_TRY_OK(read_tuple_size(reader, l));
     } else if (geo_is(&key, "storage")) {
-      OZ_TRY_OK(geo_next(&reader->lex, &token));
-      if (found || !storage_type(&token, &l->type))
-        return geo_bad(&reader->lex, "unknown storage '%.*s'",
-                       token.kind == GEO_STRING && token.length < 32 ? (int)token.length : 0,
-                       token.text ? token.text : "");
+      OZ_TRY_OK(read_storage(reader, l, found));
       typed = true;
     } else if (geo_is(&key, "pagesize")) {
-      int64_t size;
-      OZ_TRY_OK(geo_int(reader, "the page size", 1, 1 << 14, &size));
-      if (l->page_size) return geo_bad(&reader->lex, "the page size is given twice");
-      l->page_size = (uint64_t)size;
-      l->pages = l->count / l->page_size + (l->count % l->page_size != 0);
+      OZ_TRY_OK(read_page_size(reader, l));
     } else if (geo_is(&key, "packing")) {
       if (!l->parts || found || l->constant[0])
         return geo_bad(&reader->lex, "packing is out of place");
@@ -311,20 +351,7 @@ static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into, c
     } else if (tuples || arrays || raw) {
       if (!l->parts || !typed || found || (raw && !l->page_size))
         return geo_bad(&reader->lex, "values are out of place");
-      void *data;
-      geo_numbers list;
-      OZ_TRY_OK(geo_numbers_open(reader, "values", &list));
-      uint64_t expected = raw ? numbers_in_pages(l) : l->count * l->size;
-      if (!raw && list.uniform && l->count > 0)
-        return geo_bad(&reader->lex, "a block where lists belong");
-      OZ_TRY_OK(geo_numbers_expect(reader, &list, expected));
-      OZ_TRY_OK(add(reader, l, into, name, length, meaning, &data));
-      if (raw) {
-        OZ_TRY_OK(read_pages(reader, l, &list, data));
-        OZ_TRY_OK(geo_numbers_close(reader, &list));
-      } else if (!list.uniform) {
-        OZ_TRY_OK(read_lists(reader, l, tuples, data));
-      }
+      OZ_TRY_OK(read_numbers(reader, l, into, name, raw, tuples));
       found = true;
     } else {
       OZ_TRY_OK(geo_skip_value(reader));
@@ -337,7 +364,8 @@ ooze_result geo_read_values(geo_reader *reader, ooze_points *into, const char *n
                             uint32_t meaning) {
   layout l = {0};
   l.count = into->count;
-  ooze_result result = read_body(reader, &l, into, name, length, meaning);
+  const attribute_name named = {name, length, meaning};
+  ooze_result result = read_body(reader, &l, into, &named);
   for (uint32_t part = 0; part < OZ_MAX_COMPONENTS; part++) free(l.constant[part]);
   return result;
 }

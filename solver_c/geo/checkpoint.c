@@ -223,15 +223,10 @@ static ooze_result unpack_all(const char *name, const uint8_t *at, const uint8_t
              : damaged(name, why, "its chunks are not those that were written");
 }
 
-ooze_result ooze_checkpoint_read_memory(const char *name, const void *file, size_t count,
-                                        const ooze_io_limits *limits, void **out_memory,
-                                        size_t *out_bytes, char **out_meta, ooze_message *why) {
-  ooze_io_limits full = oz_limits_of(limits);
+/* The header, whose sizes fit the file's and the limits. */
+static ooze_result read_header(const char *name, const void *file, size_t count, uint64_t max_bytes,
+                               header *out, ooze_message *why) {
   header h;
-  if (out_memory) *out_memory = NULL;
-  if (out_meta) *out_meta = NULL;
-  if (out_bytes) *out_bytes = 0;
-  if (!name || (!file && count)) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no bytes to read");
   if (count < 8 || memcmp(file, "OOZECKPT", 8) != 0)
     return damaged(name, why, "no checkpoint: it does not begin with OOZECKPT");
   if (count < HEADER + TRAILER)
@@ -253,9 +248,23 @@ ooze_result ooze_checkpoint_read_memory(const char *name, const void *file, size
            body = count - HEADER - TRAILER - h.meta_bytes;
   if (h.chunks != chunks || chunks > body / CHUNK_HEADER)
     return damaged(name, why, "it cannot hold the chunks that it declares; it is damaged");
-  if (h.bytes > full.max_bytes || h.bytes >= SIZE_MAX)
+  if (h.bytes > max_bytes || h.bytes >= SIZE_MAX)
     return oz_fail(why, OOZE_ERROR_LIMIT, "%s: unpacks to %llu bytes; the limit is %llu", name,
-                   (unsigned long long)h.bytes, (unsigned long long)full.max_bytes);
+                   (unsigned long long)h.bytes, (unsigned long long)max_bytes);
+  *out = h;
+  return OOZE_OK;
+}
+
+ooze_result ooze_checkpoint_read_memory(const char *name, const void *file, size_t count,
+                                        const ooze_io_limits *limits, void **out_memory,
+                                        size_t *out_bytes, char **out_meta, ooze_message *why) {
+  ooze_io_limits full = oz_limits_of(limits);
+  header h = {0};
+  if (out_memory) *out_memory = NULL;
+  if (out_meta) *out_meta = NULL;
+  if (out_bytes) *out_bytes = 0;
+  if (!name || (!file && count)) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no bytes to read");
+  OZ_TRY_OK(read_header(name, file, count, full.max_bytes, &h, why));
   const uint8_t *at = (const uint8_t *)file + HEADER, *end = (const uint8_t *)file + count;
   if (!same_hash(XXH3_64bits(at, (size_t)h.meta_bytes), h.meta_hash))
     return damaged(name, why, "the text in it is damaged");

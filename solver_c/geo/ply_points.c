@@ -43,6 +43,35 @@ static size_t numbered(const char *name, size_t length, uint32_t number) {
   return length > wide && memcmp(name + length - wide, tail, wide) == 0 ? length - wide : 0;
 }
 
+static bool same_name(const ply_property *p, const char *name) {
+  return ply_named(p->name, p->length, name);
+}
+
+/* x y z, nx ny nz and the like: three properties that are one vector. */
+static bool triple_at(const ply_property *p, uint32_t left, column_group *out) {
+  if (left < 3 || p[0].type != p[1].type || p[0].type != p[2].type) return false;
+  for (int t = 0; t < 3; t++)
+    if (same_name(&p[0], triples[t][1]) && same_name(&p[1], triples[t][2]) &&
+        same_name(&p[2], triples[t][3])) {
+      memcpy(out->name, triples[t][0], 2);
+      out->type = p[0].type == PLY_DOUBLE ? OOZE_FLOAT64 : OOZE_FLOAT32;
+      out->components = 3;
+      return true;
+    }
+  return false;
+}
+
+/* Names from other programs may have anything in them ("quality(0)"); the nearest good name stands
+ * for it. */
+static void mend_name(char *name, size_t length) {
+  for (size_t i = 0; i < length; i++) {
+    char c = name[i];
+    bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                c == '_' || c == ':' || c == '.';
+    if (!good) name[i] = '_';
+  }
+}
+
 /* The attribute that begins at property `at`; returns how many properties it takes. */
 static uint32_t group_at(const ply_header *h, const ply_element *e, uint32_t at,
                          column_group *out) {
@@ -50,16 +79,7 @@ static uint32_t group_at(const ply_header *h, const ply_element *e, uint32_t at,
   uint32_t left = e->properties - at;
   memset(out, 0, sizeof *out);
   out->first = at;
-  for (int t = 0; t < 3; t++)
-    if (left >= 3 && ply_named(p[0].name, p[0].length, triples[t][1]) &&
-        ply_named(p[1].name, p[1].length, triples[t][2]) &&
-        ply_named(p[2].name, p[2].length, triples[t][3]) && p[0].type == p[1].type &&
-        p[0].type == p[2].type) {
-      memcpy(out->name, triples[t][0], 2);
-      out->type = p[0].type == PLY_DOUBLE ? OOZE_FLOAT64 : OOZE_FLOAT32;
-      out->components = 3;
-      return 3;
-    }
+  if (triple_at(p, left, out)) return 3;
   size_t pair = pair_at(p, left);
   out->pairs = pair > 0;
   out->type = pair ? OOZE_INT64 : stored_type(p->type);
@@ -79,14 +99,7 @@ static uint32_t group_at(const ply_header *h, const ply_element *e, uint32_t at,
   if (out->components > 1) length = base;
   if (length > OZ_MAX_NAME) length = OZ_MAX_NAME;
   memcpy(out->name, name, length);
-  /* Names from other programs may have anything in them ("quality(0)"); the nearest good name
-   * stands for it. */
-  for (size_t i = 0; i < length; i++) {
-    char c = out->name[i];
-    bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                c == '_' || c == ':' || c == '.';
-    if (!good) out->name[i] = '_';
-  }
+  mend_name(out->name, length);
   return out->components * step;
 }
 

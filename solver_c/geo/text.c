@@ -104,74 +104,106 @@ static bool word(const char **at, const char *end, const char *lower) {
   return true;
 }
 
-bool oz_text_real(const char **at, const char *end, double *out) {
-  static const double power[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-  const char *c = *at, *begin = *at;
-  bool minus = false;
-  if (c < end && (*c == '-' || *c == '+')) minus = *c++ == '-';
-  if (c < end && !is_digit(*c) && *c != '.') {
-    if (word(&c, end, "nan"))
-      *out = NAN;
-    else if (word(&c, end, "infinity") || word(&c, end, "inf"))
-      *out = minus ? -INFINITY : INFINITY;
-    else
-      return false;
-    *at = c;
-    return true;
-  }
-  uint64_t mantissa = 0;
-  int digits = 0, exponent = 0, seen = 0;
+/* nan, inf, infinity, in any case. */
+static bool special_real(const char **at, const char *end, bool minus, double *out) {
+  if (word(at, end, "nan"))
+    *out = NAN;
+  else if (word(at, end, "infinity") || word(at, end, "inf"))
+    *out = minus ? -INFINITY : INFINITY;
+  else
+    return false;
+  return true;
+}
+
+/* A decimal number's parts: mantissa * 10^exponent. */
+typedef struct decimal {
+  uint64_t mantissa; /* of the first 18 digits */
+  int digits;        /* without zeros in front; above 18 the mantissa is cut */
+  int exponent;
+} decimal;
+
+static bool read_digits(const char **at, const char *end, decimal *d) {
+  const char *c = *at;
+  int seen = 0;
   for (; c < end && is_digit(*c); c++, seen++) {
-    if (digits < 18) {
-      mantissa = mantissa * 10 + (uint64_t)(*c - '0');
-      digits += mantissa != 0;
+    if (d->digits < 18) {
+      d->mantissa = d->mantissa * 10 + (uint64_t)(*c - '0');
+      d->digits += d->mantissa != 0;
     } else {
-      digits++;
-      exponent++;
+      d->digits++;
+      d->exponent++;
     }
   }
   if (c < end && *c == '.') {
     for (c++; c < end && is_digit(*c); c++, seen++) {
-      if (digits < 18) {
-        mantissa = mantissa * 10 + (uint64_t)(*c - '0');
-        digits += mantissa != 0;
-        exponent--;
+      if (d->digits < 18) {
+        d->mantissa = d->mantissa * 10 + (uint64_t)(*c - '0');
+        d->digits += d->mantissa != 0;
+        d->exponent--;
       } else {
-        digits++;
+        d->digits++;
       }
     }
   }
-  if (seen == 0) return false;
-  if (c < end && (*c == 'e' || *c == 'E')) {
-    const char *e = c + 1;
-    bool down = false;
-    if (e < end && (*e == '-' || *e == '+')) down = *e++ == '-';
-    if (e < end && is_digit(*e)) {
-      int value = 0;
-      for (; e < end && is_digit(*e); e++)
-        if (value < 100000) value = value * 10 + (*e - '0');
-      exponent += down ? -value : value;
-      c = e;
-    }
+  *at = c;
+  return seen > 0;
+}
+
+/* e, a sign and digits; an e without digits is not part of the number. */
+static void read_exponent(const char **at, const char *end, decimal *d) {
+  const char *c = *at;
+  if (c >= end || (*c != 'e' && *c != 'E')) return;
+  bool down = false;
+  c++;
+  if (c < end && (*c == '-' || *c == '+')) down = *c++ == '-';
+  if (c >= end || !is_digit(*c)) return;
+  int value = 0;
+  for (; c < end && is_digit(*c); c++)
+    if (value < 100000) value = value * 10 + (*c - '0');
+  d->exponent += down ? -value : value;
+  *at = c;
+}
+
+/* Where both factors are exact doubles, one rounding gives the nearest (Clinger 1990). */
+static bool is_exact(const decimal *d) {
+  return d->digits <= 18 && d->mantissa <= (UINT64_C(1) << 53) && d->exponent >= -22 &&
+         d->exponent <= 22;
+}
+
+static double exact_real(const decimal *d) {
+  static const double power[23] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+  const double mantissa = (double)d->mantissa;
+  return d->exponent < 0 ? mantissa / power[-d->exponent] : mantissa * power[d->exponent];
+}
+
+/* An absurdly long number: near enough, and never a surprise in time. */
+static double long_real(const decimal *d) {
+  if (d->mantissa == 0) return 0.0;
+  return d->exponent > 400    ? INFINITY
+         : d->exponent < -800 ? 0.0
+                              : (double)d->mantissa * pow(10.0, d->exponent);
+}
+
+bool oz_text_real(const char **at, const char *end, double *out) {
+  const char *c = *at, *begin = *at;
+  decimal d = {0, 0, 0};
+  bool minus = false;
+  if (c < end && (*c == '-' || *c == '+')) minus = *c++ == '-';
+  if (c < end && !is_digit(*c) && *c != '.') {
+    if (!special_real(&c, end, minus, out)) return false;
+    *at = c;
+    return true;
   }
-  /* Both factors are exact doubles, so that one rounding gives the nearest (Clinger 1990).
-   * Otherwise the C library. */
-  double value;
-  if (digits <= 18 && mantissa <= (UINT64_C(1) << 53) && exponent >= -22 && exponent <= 22) {
-    value = exponent < 0 ? (double)mantissa / power[-exponent] : (double)mantissa * power[exponent];
-    if (minus) value = -value;
-  } else if (c - begin < 100) {
-    value = slow_real(begin, c);
-  } else { /* an absurdly long number: near enough, and never a surprise in time */
-    value = exponent > 400    ? INFINITY
-            : exponent < -800 ? 0.0
-                              : (double)mantissa * pow(10.0, exponent);
-    if (mantissa == 0) value = 0.0;
-    if (minus) value = -value;
+  if (!read_digits(&c, end, &d)) return false;
+  read_exponent(&c, end, &d);
+  if (!is_exact(&d) && c - begin < 100) {
+    *out = slow_real(begin, c); /* with its sign */
+  } else {
+    const double value = is_exact(&d) ? exact_real(&d) : long_real(&d);
+    *out = minus ? -value : value;
   }
-  *out = value;
   *at = c;
   return true;
 }

@@ -65,22 +65,63 @@ static int mesh_shape(oz_shape *to, const ooze_render_shape *from) {
   return ok;
 }
 
+static ooze_result check_shape(const ooze_render_shape *from, uint32_t i, ooze_message *why) {
+  uint32_t k;
+  int a;
+  if (from->size != sizeof *from)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: fill it with its _default()", i);
+  for (a = 0; a < 3; ++a)
+    if (!isfinite(from->half[a]) || !isfinite(from->pose.position[a]) ||
+        !isfinite(from->pose.rotation[a]))
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a size or pose is not finite", i);
+  if (!from->triangle_count) return OOZE_OK;
+  if (!from->points || !from->triangles)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a mesh without points", i);
+  for (k = 0; k < from->triangle_count * 3; ++k)
+    if (from->triangles[k] >= from->point_count)
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: triangle %u names point %u of %u", i,
+                     k / 3, from->triangles[k], from->point_count);
+  for (k = 0; k < from->point_count * 3; ++k)
+    if (!isfinite(from->points[k]))
+      return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: point %u is not finite", i, k / 3);
+  return OOZE_OK;
+}
+
+/* A level plane is the ground where the picture takes one from its shapes. */
+static int is_ground(oz_scene *s, const oz_shape *plane) {
+  if (s->desc->ground != 2 || !(plane->axes[4] > 0.999f)) return 0;
+  if (!s->has_ground || plane->centre.y < s->ground) s->ground = plane->centre.y;
+  s->has_ground = 1;
+  return 1;
+}
+
+/* The box about a sphere, box, capsule or cylinder. */
+static void bound_shape(oz_scene *s, oz_shape *to, int *first) {
+  float r = to->kind == OOZE_SHAPE_SPHERE ? to->half[0] : 0.0f, h[3];
+  uint32_t k;
+  int a;
+  for (a = 0; a < 3; ++a) h[a] = r > 0.0f ? r : to->half[a];
+  if (to->kind == OOZE_SHAPE_CAPSULE || to->kind == OOZE_SHAPE_CYLINDER)
+    h[1] = to->half[1] + (to->kind == OOZE_SHAPE_CAPSULE ? to->half[0] : 0.0f), h[2] = to->half[0];
+  to->reach = 1.0001f * v3_length(v3_of(h));
+  for (k = 0; k < 8; ++k) {
+    oz_v3 c = v3_madd(to->centre, v3_of(to->axes), k & 1 ? h[0] : -h[0]);
+    c = v3_madd(c, v3_of(to->axes + 3), k & 2 ? h[1] : -h[1]);
+    grow(s, v3_madd(c, v3_of(to->axes + 6), k & 4 ? h[2] : -h[2]), first);
+  }
+}
+
 static ooze_result add_shapes(oz_scene *s, int *first, ooze_message *why) {
   const ooze_render_desc *d = s->desc;
-  uint32_t i, k;
-  int a;
+  ooze_result r;
+  uint32_t i;
   s->shapes = (oz_shape *)oz_allocate(d->shape_count, sizeof *s->shapes);
   if (!s->shapes) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u shapes", d->shape_count);
   for (i = 0; i < d->shape_count; ++i) {
     const ooze_render_shape *from = &d->shapes[i];
     oz_shape to;
     memset(&to, 0, sizeof to);
-    if (from->size != sizeof *from)
-      return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: fill it with its _default()", i);
-    for (a = 0; a < 3; ++a)
-      if (!isfinite(from->half[a]) || !isfinite(from->pose.position[a]) ||
-          !isfinite(from->pose.rotation[a]))
-        return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a size or pose is not finite", i);
+    if ((r = check_shape(from, i, why))) return r;
     to.kind = from->shape;
     to.invert = from->invert;
     memcpy(to.half, from->half, sizeof to.half);
@@ -89,15 +130,6 @@ static ooze_result add_shapes(oz_scene *s, int *first, ooze_message *why) {
     to.colour = oz_colour_linear(from->colour);
     to.gloss = oz_clamp(from->gloss, 0.0f, 1.0f);
     if (from->triangle_count) {
-      if (!from->points || !from->triangles)
-        return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: a mesh without points", i);
-      for (k = 0; k < from->triangle_count * 3; ++k)
-        if (from->triangles[k] >= from->point_count)
-          return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: triangle %u names point %u of %u", i,
-                         k / 3, from->triangles[k], from->point_count);
-      for (k = 0; k < from->point_count * 3; ++k)
-        if (!isfinite(from->points[k]))
-          return oz_fail(why, OOZE_ERROR_ARGUMENT, "shape %u: point %u is not finite", i, k / 3);
       to.kind = OOZE_SHAPE_SDF;
       if (!mesh_shape(&to, from)) {
         oz_bvh_free(&to.mesh);
@@ -108,23 +140,9 @@ static ooze_result add_shapes(oz_scene *s, int *first, ooze_message *why) {
       grow(s, v3_of(to.mesh.nodes[0].lo), first);
       grow(s, v3_of(to.mesh.nodes[0].hi), first);
     } else if (to.kind == OOZE_SHAPE_PLANE) {
-      oz_v3 n = v3_of(to.axes + 3);
-      if (d->ground == 2 && n.y > 0.999f) { /* a level plane is the ground */
-        if (!s->has_ground || to.centre.y < s->ground) s->ground = to.centre.y;
-        s->has_ground = 1;
-        continue;
-      }
+      if (is_ground(s, &to)) continue;
     } else if (to.kind != OOZE_SHAPE_SDF) {
-      float r = to.kind == OOZE_SHAPE_SPHERE ? to.half[0] : 0.0f, h[3];
-      for (a = 0; a < 3; ++a) h[a] = r > 0.0f ? r : to.half[a];
-      if (to.kind == OOZE_SHAPE_CAPSULE || to.kind == OOZE_SHAPE_CYLINDER)
-        h[1] = to.half[1] + (to.kind == OOZE_SHAPE_CAPSULE ? to.half[0] : 0.0f), h[2] = to.half[0];
-      to.reach = 1.0001f * v3_length(v3_of(h));
-      for (k = 0; k < 8; ++k) {
-        oz_v3 c = v3_madd(to.centre, v3_of(to.axes), k & 1 ? h[0] : -h[0]);
-        c = v3_madd(c, v3_of(to.axes + 3), k & 2 ? h[1] : -h[1]);
-        grow(s, v3_madd(c, v3_of(to.axes + 6), k & 4 ? h[2] : -h[2]), first);
-      }
+      bound_shape(s, &to, first);
     }
     if (from->hidden) {
       oz_bvh_free(&to.mesh);

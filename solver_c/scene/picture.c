@@ -99,162 +99,213 @@ static int glows(const ooze_scene *s) {
   return 0;
 }
 
-ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze_points *points,
-                               const ooze_surface *surface, const ooze_picture_options *given,
-                               ooze_image *out, ooze_message *why) {
+/* One picture in the making, and what it owns. */
+typedef struct picture_job {
+  const ooze_scene *scene; /* may be NULL */
+  const ooze_points *points;
   ooze_picture_options o;
   ooze_render_desc desc;
   oz_picture view;
-  memset(&view, 0, sizeof view);
-  if (!points || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no points given");
-  ooze_picture_options_default(&o);
-  if (given && given->size >= sizeof given->size)
-    memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
-  ooze_render_desc_default(&desc);
-  uint64_t count = ooze_points_count(points);
-  const float *x = floats(points, "P", 3), *v = floats(points, "v", 3),
-              *radius = floats(points, "pscale", 1);
-  if (!x || count > UINT32_MAX)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "the points have no P of 3 floats, or are too many");
-  double separation = 0.0;
-  if (ooze_points_detail_get(points, "separation", &separation) != OOZE_OK || !(separation > 0.0))
-    separation = scene             ? (double)scene->separation
-                 : radius && count ? 2.0 * (double)radius[0]
-                                   : 0.01;
+  uint32_t style, source; /* source: an index of sources[] */
+  double separation;
+  const float *positions; /* of the particles that the surface is about, `count` of them */
+  uint64_t count;
 
-  /* the scene's wishes, then those of the caller */
-  if (scene) {
-    view = scene->picture;
-    desc.samples = view.samples;
-    desc.width = view.width;
-    desc.height = view.height;
-    desc.azimuth = view.azimuth;
-    desc.elevation = view.elevation;
-    desc.zoom = view.zoom;
-    desc.field_of_view = view.field_of_view;
-    desc.caption = view.caption;
-    memcpy(desc.bounds, view.bounds, sizeof desc.bounds);
-    float wide = view.bounds[3] - view.bounds[0];
-    /* squares of 1, 2 or 5 times a power of ten that stay the same over the frames */
-    if (wide > 0.0f) {
-      double power = pow(10.0, floor(log10((double)wide / 5.0))),
-             times = (double)wide / 5.0 / power;
-      desc.checker = (float)(power * (times >= 5.0 ? 5.0 : times >= 2.0 ? 2.0 : 1.0));
-    }
-    memcpy(desc.scalar_range, view.range, sizeof desc.scalar_range);
-    if (view.has_eye && !o.has_view) {
-      desc.camera_auto = 0;
-      memcpy(desc.eye, view.eye, sizeof desc.eye);
-      memcpy(desc.target, view.target, sizeof desc.target);
-    }
-  } else {
-    view.smoothing = 1;
+  ooze_surface *built;
+  ooze_look *looks;
+  float *values;
+  uint32_t *materials;
+  oz_shown drawn;
+} picture_job;
+
+static void picture_release(picture_job *job) {
+  ooze_surface_destroy(job->built);
+  oz_shown_release(&job->drawn);
+  free(job->looks);
+  free(job->values);
+  free(job->materials);
+}
+
+/* Squares of 1, 2 or 5 times a power of ten, a fifth of the width or less: they stay the same over
+ * the frames. */
+static float checker_size(float wide) {
+  double power = pow(10.0, floor(log10((double)wide / 5.0))), times = (double)wide / 5.0 / power;
+  return (float)(power * (times >= 5.0 ? 5.0 : times >= 2.0 ? 2.0 : 1.0));
+}
+
+/* Camera, size and range as the scene has them. */
+static void take_scene_view(picture_job *job) {
+  ooze_render_desc *desc = &job->desc;
+  const oz_picture *view = &job->scene->picture;
+  const float wide = view->bounds[3] - view->bounds[0];
+  job->view = *view;
+  desc->samples = view->samples;
+  desc->width = view->width;
+  desc->height = view->height;
+  desc->azimuth = view->azimuth;
+  desc->elevation = view->elevation;
+  desc->zoom = view->zoom;
+  desc->field_of_view = view->field_of_view;
+  desc->caption = job->view.caption;
+  memcpy(desc->bounds, view->bounds, sizeof desc->bounds);
+  if (wide > 0.0f) desc->checker = checker_size(wide);
+  memcpy(desc->scalar_range, view->range, sizeof desc->scalar_range);
+  if (view->has_eye && !job->o.has_view) {
+    desc->camera_auto = 0;
+    memcpy(desc->eye, view->eye, sizeof desc->eye);
+    memcpy(desc->target, view->target, sizeof desc->target);
   }
-  uint32_t style = o.style      ? o.style
-                   : view.style ? view.style
-                                : OOZE_PICTURE_SURFACE,
-           source = view.colour_by;
-  if (o.colour_by) {
-    for (source = 0; source < 5 && strcmp(sources[source], o.colour_by) != 0; source++) {
-    }
+}
+
+/* ... and as the caller wants them, which counts for more. */
+static ooze_result take_options(picture_job *job, ooze_message *why) {
+  const ooze_picture_options *o = &job->o;
+  ooze_render_desc *desc = &job->desc;
+  job->style = o->style ? o->style : job->view.style ? job->view.style : OOZE_PICTURE_SURFACE;
+  job->source = job->view.colour_by;
+  if (o->colour_by) {
+    uint32_t source = 0;
+    while (source < 5 && strcmp(sources[source], o->colour_by) != 0) source++;
     if (source == 5)
       return oz_fail(why, OOZE_ERROR_ARGUMENT,
                      "there is no colouring by '%s'; one of material, speed, stretch, "
                      "compression, temperature would fit",
-                     o.colour_by);
+                     o->colour_by);
+    job->source = source;
   }
-  if (o.width) desc.width = o.width;
-  if (o.height) desc.height = o.height;
-  if (o.samples) desc.samples = o.samples;
-  if (o.caption) desc.caption = o.caption;
-  if (o.range[0] != 0.0f || o.range[1] != 0.0f) memcpy(desc.scalar_range, o.range, sizeof o.range);
-  if (o.has_view) {
-    desc.azimuth = o.azimuth;
-    desc.elevation = o.elevation;
-    desc.zoom = o.zoom;
+  if (o->width) desc->width = o->width;
+  if (o->height) desc->height = o->height;
+  if (o->samples) desc->samples = o->samples;
+  if (o->caption) desc->caption = o->caption;
+  if (o->range[0] != 0.0f || o->range[1] != 0.0f)
+    memcpy(desc->scalar_range, o->range, sizeof o->range);
+  if (o->has_view) {
+    desc->azimuth = o->azimuth;
+    desc->elevation = o->elevation;
+    desc->zoom = o->zoom;
   }
-  desc.threads = o.threads;
-  desc.particle_count = (uint32_t)count;
-  desc.positions = x;
-  desc.particle_radius = (float)(0.5 * separation);
+  desc->threads = o->threads;
+  return OOZE_OK;
+}
 
-  ooze_surface *built = NULL;
-  ooze_look *looks = NULL;
-  float *values = NULL;
-  uint32_t *materials = NULL;
-  oz_shown drawn;
-  memset(&drawn, 0, sizeof drawn);
-  ooze_result result = OOZE_OK;
-  if (scene) {
-    looks = calloc(scene->material_count + 1, sizeof *looks);
-    for (uint32_t i = 0; looks && i < scene->material_count; i++) looks[i] = scene->looks[i].look;
-    desc.looks = looks;
-    desc.look_count = looks ? scene->material_count : 0;
-    materials = materials_of(points, scene->material_count);
-    desc.materials = materials;
-    result = oz_show_colliders(scene, frame, &drawn, why);
-    /* Bodies have shapes of their own, which a surface about all particles would melt into the
-     * fluid. A colour that stands for a number is one of particles, though, so spheres are drawn.
-     */
-    if (result >= 0 && style == OOZE_PICTURE_SURFACE && !source && scene->body_count) {
-      result = oz_show_bodies(scene, points, separation, o.threads, &drawn, why);
-      if (drawn.fluid && result >= 0) { /* particles left for the surface */
-        count = drawn.fluid_count;
-        /* which[i] >= i */
-        for (uint64_t i = 0; materials && i < count; i++) materials[i] = materials[drawn.which[i]];
-        x = drawn.fluid;
-        desc.positions = x;
-        desc.particle_count = (uint32_t)count;
-      }
-    }
-    desc.shapes = drawn.shapes;
-    desc.shape_count = drawn.count;
+static ooze_result take_points(picture_job *job, ooze_message *why) {
+  const float *radius = floats(job->points, "pscale", 1);
+  job->count = ooze_points_count(job->points);
+  job->positions = floats(job->points, "P", 3);
+  if (!job->positions || job->count > UINT32_MAX)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "the points have no P of 3 floats, or are too many");
+  if (ooze_points_detail_get(job->points, "separation", &job->separation) != OOZE_OK ||
+      !(job->separation > 0.0))
+    job->separation = job->scene             ? (double)job->scene->separation
+                      : radius && job->count ? 2.0 * (double)radius[0]
+                                             : 0.01;
+  job->desc.particle_count = (uint32_t)job->count;
+  job->desc.positions = job->positions;
+  job->desc.particle_radius = (float)(0.5 * job->separation);
+  return OOZE_OK;
+}
+
+/* Bodies have shapes of their own, which a surface about all particles would melt into the fluid:
+ * the particles that are left for the surface are the fluid's. */
+static ooze_result show_bodies(picture_job *job, ooze_message *why) {
+  ooze_result result =
+      oz_show_bodies(job->scene, job->points, job->separation, job->o.threads, &job->drawn, why);
+  if (result < 0 || !job->drawn.fluid) return result;
+  job->count = job->drawn.fluid_count;
+  for (uint64_t i = 0; job->materials && i < job->count; i++) /* which[i] >= i */
+    job->materials[i] = job->materials[job->drawn.which[i]];
+  job->positions = job->drawn.fluid;
+  job->desc.positions = job->positions;
+  job->desc.particle_count = (uint32_t)job->count;
+  return result;
+}
+
+/* Materials, colliders and bodies. */
+static ooze_result show_scene(picture_job *job, double frame, ooze_message *why) {
+  const ooze_scene *scene = job->scene;
+  ooze_render_desc *desc = &job->desc;
+  job->looks = calloc(scene->material_count + 1, sizeof *job->looks);
+  for (uint32_t i = 0; job->looks && i < scene->material_count; i++)
+    job->looks[i] = scene->looks[i].look;
+  desc->looks = job->looks;
+  desc->look_count = job->looks ? scene->material_count : 0;
+  job->materials = materials_of(job->points, scene->material_count);
+  desc->materials = job->materials;
+  ooze_result result = oz_show_colliders(scene, frame, &job->drawn, why);
+  /* A colour that stands for a number is one of particles, so spheres are drawn. */
+  if (result >= 0 && job->style == OOZE_PICTURE_SURFACE && !job->source && scene->body_count)
+    result = show_bodies(job, why);
+  desc->shapes = job->drawn.shapes;
+  desc->shape_count = job->drawn.count;
+  return result;
+}
+
+/* Temperatures of what glows. */
+static void show_glow(picture_job *job) {
+  const float *heat = floats(job->points, "temperature", 1);
+  if (!job->scene || job->source || !heat || !glows(job->scene)) return;
+  job->values = malloc((size_t)(job->count + 1) * sizeof *job->values);
+  for (uint64_t i = 0; job->values && i < job->count; i++)
+    job->values[i] = heat[job->drawn.which ? job->drawn.which[i] : i];
+  job->desc.temperatures = job->values;
+}
+
+/* Colours by a quantity. */
+static ooze_result show_values(picture_job *job, ooze_message *why) {
+  ooze_render_desc *desc = &job->desc;
+  job->values = values_of(job->points, job->source, why);
+  if (!job->values) return OOZE_ERROR_NOT_FOUND;
+  desc->scalars = job->values;
+  desc->scalar_label = labels[job->source];
+  desc->colour_map = maps[job->source];
+  if (job->source == 3 && desc->scalar_range[0] == 0.0f && desc->scalar_range[1] == 0.0f)
+    compression_range(job->values, job->count, desc->scalar_range);
+  return OOZE_OK;
+}
+
+static ooze_result build_surface(picture_job *job, ooze_message *why) {
+  static const uint32_t methods[] = {OOZE_SURFACE_ANISOTROPIC, OOZE_SURFACE_SPHERES,
+                                     OOZE_SURFACE_DENSITY}; /* the menu's order */
+  ooze_surface_desc sd;
+  ooze_surface_points sp;
+  ooze_surface_desc_default(&sd);
+  ooze_surface_points_default(&sp);
+  sd.method = methods[job->view.surface_method];
+  if (job->scene) sd.threshold = job->scene->output.threshold;
+  sd.separation = (float)job->separation;
+  sd.smoothing = job->view.smoothing;
+  sd.attributes = OOZE_FILL_NONE;
+  sd.threads = job->o.threads;
+  sp.count = (uint32_t)job->count;
+  sp.positions = job->positions;
+  return ooze_surface_build(&sd, &sp, &job->built, why);
+}
+
+ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze_points *points,
+                               const ooze_surface *surface, const ooze_picture_options *given,
+                               ooze_image *out, ooze_message *why) {
+  picture_job job;
+  memset(&job, 0, sizeof job);
+  if (!points || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no points given");
+  job.scene = scene;
+  job.points = points;
+  ooze_picture_options_default(&job.o);
+  if (given && given->size >= sizeof given->size)
+    memcpy(&job.o, given, given->size < sizeof job.o ? given->size : sizeof job.o);
+  ooze_render_desc_default(&job.desc);
+  job.view.smoothing = 1;
+  if (scene) take_scene_view(&job);
+  ooze_result result = take_points(&job, why);
+  if (result >= 0) result = take_options(&job, why);
+
+  if (result >= 0 && scene) result = show_scene(&job, frame, why);
+  if (result >= 0) show_glow(&job);
+  if (result >= 0 && job.source) result = show_values(&job, why);
+  if (result >= 0 && job.style == OOZE_PICTURE_SURFACE && job.count) {
+    if (!surface) result = build_surface(&job, why);
+    job.desc.surface = surface ? surface : job.built;
   }
-  const float *heat = floats(points, "temperature", 1);
-  if (result >= 0 && scene && !source && heat && glows(scene)) {
-    values = malloc((size_t)(count + 1) * sizeof *values);
-    for (uint64_t i = 0; values && i < count; i++)
-      values[i] = heat[drawn.which ? drawn.which[i] : i];
-    desc.temperatures = values;
-  }
-  if (result >= 0 && source) {
-    values = values_of(points, source, why);
-    if (!values) result = OOZE_ERROR_NOT_FOUND;
-    desc.scalars = values;
-    desc.scalar_label = labels[source];
-    desc.colour_map = maps[source];
-    if (source == 3 && values && desc.scalar_range[0] == 0.0f && desc.scalar_range[1] == 0.0f)
-      compression_range(values, count, desc.scalar_range);
-  }
-  if (result >= 0 && style == OOZE_PICTURE_SURFACE && count) {
-    if (!surface) {
-      ooze_surface_desc sd;
-      ooze_surface_points sp;
-      ooze_surface_desc_default(&sd);
-      ooze_surface_points_default(&sp);
-      /* the menu's order */
-      static const uint32_t methods[] = {OOZE_SURFACE_ANISOTROPIC, OOZE_SURFACE_SPHERES,
-                                         OOZE_SURFACE_DENSITY};
-      sd.method = methods[view.surface_method];
-      if (scene) sd.threshold = scene->output.threshold;
-      sd.separation = (float)separation;
-      sd.smoothing = view.smoothing;
-      sd.attributes = OOZE_FILL_NONE;
-      sd.threads = o.threads;
-      sp.count = (uint32_t)count;
-      sp.positions = x;
-      sp.velocities = NULL;
-      (void)v;
-      result = ooze_surface_build(&sd, &sp, &built, why);
-      surface = built;
-    }
-    desc.surface = surface;
-  }
-  if (result >= 0) result = ooze_render(&desc, out, why);
-  ooze_surface_destroy(built);
-  oz_shown_release(&drawn);
-  free(looks);
-  free(values);
-  free(materials);
+  if (result >= 0) result = ooze_render(&job.desc, out, why);
+  picture_release(&job);
   return result < 0 ? result : OOZE_OK;
 }

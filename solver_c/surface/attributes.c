@@ -106,58 +106,78 @@ static void factors(brick_sums *sum, uint32_t materials, int at, float *weights)
     sum->material[m][at] = w[m] > 0.0f ? weights[m] / w[m] : 0.0f;
 }
 
+static int is_kept(const ooze_surface *s, uint32_t brick, int at) {
+  return s->kept[8 * (size_t)brick + (size_t)(at >> 6)] >> (at & 63) & 1;
+}
+
+/* Marks the voxels of a brick that bear values, and writes materials and their weights there. */
+static void write_materials(attribute_job *job, brick_sums *sum, uint32_t i) {
+  ooze_surface *s = job->s;
+  const int inside = i >= s->brick_count;
+  float weights[OZ_SURFACE_MATERIALS];
+  memset(s->kept + 8 * (size_t)i, 0, 8 * sizeof(uint64_t));
+  for (int a = 0; a < 512; ++a) {
+    const size_t at = 512 * (size_t)i + (size_t)a;
+    const float distance = inside ? -s->band : s->values[at],
+                w = job->wide ? sum->wide[0][a] : sum->near[0][a];
+    const int keep =
+        w > 0.0f && distance < s->band && (s->fill == OOZE_FILL_INSIDE || distance > -s->band);
+    if (keep) s->kept[8 * (size_t)i + (size_t)(a >> 6)] |= (uint64_t)1 << (a & 63);
+    if (!s->material_count) continue;
+    factors(sum, s->material_count, a, weights);
+    for (uint32_t n = 0; n < s->channel_count; ++n) {
+      const oz_carried *channel = &s->channels[n];
+      if (channel->kind == OZ_CARRIED_MATERIAL)
+        channel->grid[at] = keep ? (float)oz_heaviest(weights, s->material_count) : 0.0f;
+      else if (channel->kind == OZ_CARRIED_WEIGHT)
+        channel->grid[at] = keep ? weights[channel->at] : 0.0f;
+    }
+  }
+}
+
+/* The other channels at voxel `a` of brick `i`, from the sums. */
+static void write_channels(attribute_job *job, const brick_sums *sum, uint32_t i, int a,
+                           const float place[3]) {
+  ooze_surface *s = job->s;
+  const size_t at = 512 * (size_t)i + (size_t)a;
+  const int keep = is_kept(s, i, a);
+  const float wide = keep && job->wide ? 1.0f / sum->wide[0][a] : 0.0f,
+              near = keep && sum->near[0][a] > 0.0f ? 1.0f / sum->near[0][a] : 0.0f;
+  for (uint32_t n = 0; n < s->channel_count; ++n) {
+    const oz_carried *channel = &s->channels[n];
+    if (channel->kind >= OZ_CARRIED_MATERIAL) continue;
+    for (uint32_t k = 0; k < channel->components; ++k) {
+      const uint32_t from = channel->at + k;
+      float v = channel->kind == OZ_CARRIED_WIDE ? sum->wide[1 + from][a] * wide
+                : channel->kind == OOZE_CHANNEL_SHARP && job->sharp
+                    ? sum->near[1 + from - job->wide][a]
+                    : sum->near[1 + from - job->wide][a] * near;
+      if (channel->kind == OOZE_CHANNEL_PLACE) v += place[k];
+      channel->grid[channel->components * at + k] = keep ? v : 0.0f;
+    }
+  }
+}
+
 static void attribute_body(void *arg, uint32_t begin, uint32_t end) {
   attribute_job *job = (attribute_job *)arg;
   ooze_surface *s = job->s;
   brick_sums *sum = (brick_sums *)oz_allocate(1, sizeof *sum);
   for (uint32_t i = begin; i < end && sum; ++i) {
-    float origin[3], place[3], weights[OZ_SURFACE_MATERIALS];
-    int key[3], inside = i >= s->brick_count;
+    float origin[3], place[3];
+    int key[3];
     oz_key_split(s->keys[i], key);
     memset(sum->wide, 0, (1 + job->wide) * sizeof sum->wide[0]);
     memset(sum->near, 0, (1 + job->near) * sizeof sum->near[0]);
     memset(sum->material, 0, s->material_count * sizeof sum->material[0]);
     for (int a = 0; a < 3; ++a) origin[a] = (float)key[a] * 8.0f * s->voxel;
     spread_all(job, sum, origin, 0);
-    memset(s->kept + 8 * (size_t)i, 0, 8 * sizeof(uint64_t));
-    for (int a = 0; a < 512; ++a) {
-      const size_t at = 512 * (size_t)i + (size_t)a;
-      float distance = inside ? -s->band : s->values[at],
-            w = job->wide ? sum->wide[0][a] : sum->near[0][a];
-      int keep =
-          w > 0.0f && distance < s->band && (s->fill == OOZE_FILL_INSIDE || distance > -s->band);
-      if (keep) s->kept[8 * (size_t)i + (size_t)(a >> 6)] |= (uint64_t)1 << (a & 63);
-      if (s->material_count) factors(sum, s->material_count, a, weights);
-      for (uint32_t n = 0; n < s->channel_count && s->material_count; ++n) {
-        const oz_carried *channel = &s->channels[n];
-        if (channel->kind == OZ_CARRIED_MATERIAL)
-          channel->grid[at] = keep ? (float)oz_heaviest(weights, s->material_count) : 0.0f;
-        else if (channel->kind == OZ_CARRIED_WEIGHT)
-          channel->grid[at] = keep ? weights[channel->at] : 0.0f;
-      }
-    }
+    write_materials(job, sum, i);
     if (job->sharp) spread_all(job, sum, origin, 1);
     for (int a = 0; a < 512; ++a) {
-      const size_t at = 512 * (size_t)i + (size_t)a;
-      const int keep = s->kept[8 * (size_t)i + (size_t)(a >> 6)] >> (a & 63) & 1;
-      const float wide = keep && job->wide ? 1.0f / sum->wide[0][a] : 0.0f,
-                  near = keep && sum->near[0][a] > 0.0f ? 1.0f / sum->near[0][a] : 0.0f;
       place[0] = origin[0] + s->voxel * (float)(a >> 6);
       place[1] = origin[1] + s->voxel * (float)(a >> 3 & 7);
       place[2] = origin[2] + s->voxel * (float)(a & 7);
-      for (uint32_t n = 0; n < s->channel_count; ++n) {
-        const oz_carried *channel = &s->channels[n];
-        if (channel->kind >= OZ_CARRIED_MATERIAL) continue;
-        for (uint32_t k = 0; k < channel->components; ++k) {
-          const uint32_t from = channel->at + k;
-          float v = channel->kind == OZ_CARRIED_WIDE ? sum->wide[1 + from][a] * wide
-                    : channel->kind == OOZE_CHANNEL_SHARP && job->sharp
-                        ? sum->near[1 + from - job->wide][a]
-                        : sum->near[1 + from - job->wide][a] * near;
-          if (channel->kind == OOZE_CHANNEL_PLACE) v += place[k];
-          channel->grid[channel->components * at + k] = keep ? v : 0.0f;
-        }
-      }
+      write_channels(job, sum, i, a, place);
     }
   }
   if (!sum) s->failed = 1;

@@ -19,13 +19,7 @@ void ooze_surface_destroy(ooze_surface *s) {
   oz_release(s);
 }
 
-static ooze_result check(const ooze_surface_desc *d, const ooze_surface_points *p,
-                         ooze_message *why) {
-  uint32_t n;
-  if (d->size != sizeof *d || p->size != sizeof *p)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT,
-                   "a surface struct has size %u or %u; fill it with its _default()", d->size,
-                   p->size);
+static ooze_result check_desc(const ooze_surface_desc *d, ooze_message *why) {
   if (d->method > OOZE_SURFACE_DENSITY)
     return oz_fail(why, OOZE_ERROR_ARGUMENT,
                    "method is %u; expected OOZE_SURFACE_SPHERES, _ANISOTROPIC or _DENSITY",
@@ -49,6 +43,26 @@ static ooze_result check(const ooze_surface_desc *d, const ooze_surface_points *
   if (d->smoothing > 100)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "smoothing is %u passes; expected 0 to 100",
                    d->smoothing);
+  return OOZE_OK;
+}
+
+static int good_name(const char *name) { return name && name[0] && strlen(name) <= 31; }
+
+static ooze_result check_channel(const ooze_surface_channel *c, uint32_t n, ooze_message *why) {
+  if (!c || !c->values || !good_name(c->name))
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "channel %u needs values and a name of 1 to 31 characters", n);
+  if ((c->components != 1 && c->components != 3) || c->kind > OOZE_CHANNEL_PLACE ||
+      (c->kind == OOZE_CHANNEL_PLACE && c->components != 3))
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "channel %s has %u components and kind %u; expected 1 or 3 and "
+                   "OOZE_CHANNEL_*, of which PLACE has 3",
+                   c->name, c->components, c->kind);
+  return OOZE_OK;
+}
+
+static ooze_result check_points(const ooze_surface_points *p, ooze_message *why) {
+  ooze_result r;
   if (p->count && !p->positions)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "%u particles without positions", p->count);
   if (p->scalar_count > OZ_SURFACE_SCALARS)
@@ -60,24 +74,24 @@ static ooze_result check(const ooze_surface_desc *d, const ooze_surface_points *
   if (p->materials && (p->material_count < 1 || p->material_count > OZ_SURFACE_MATERIALS))
     return oz_fail(why, OOZE_ERROR_LIMIT, "%u materials; expected 1 to %d", p->material_count,
                    OZ_SURFACE_MATERIALS);
-  for (n = 0; n < p->channel_count; ++n) {
-    const ooze_surface_channel *c = p->channels ? &p->channels[n] : NULL;
-    if (!c || !c->name || !c->values || !c->name[0] || strlen(c->name) > 31)
-      return oz_fail(why, OOZE_ERROR_ARGUMENT,
-                     "channel %u needs values and a name of 1 to 31 characters", n);
-    if ((c->components != 1 && c->components != 3) || c->kind > OOZE_CHANNEL_PLACE ||
-        (c->kind == OOZE_CHANNEL_PLACE && c->components != 3))
-      return oz_fail(why, OOZE_ERROR_ARGUMENT,
-                     "channel %s has %u components and kind %u; expected 1 or 3 and "
-                     "OOZE_CHANNEL_*, of which PLACE has 3",
-                     c->name, c->components, c->kind);
-  }
-  for (n = 0; n < p->scalar_count; ++n)
-    if (!p->scalars || !p->scalars[n].name || !p->scalars[n].values || !p->scalars[n].name[0] ||
-        strlen(p->scalars[n].name) > 31)
+  for (uint32_t n = 0; n < p->channel_count; ++n)
+    if ((r = check_channel(p->channels ? &p->channels[n] : NULL, n, why))) return r;
+  for (uint32_t n = 0; n < p->scalar_count; ++n)
+    if (!p->scalars || !p->scalars[n].values || !good_name(p->scalars[n].name))
       return oz_fail(why, OOZE_ERROR_ARGUMENT,
                      "scalar %u needs values and a name of 1 to 31 characters", n);
   return OOZE_OK;
+}
+
+static ooze_result check(const ooze_surface_desc *d, const ooze_surface_points *p,
+                         ooze_message *why) {
+  ooze_result r;
+  if (d->size != sizeof *d || p->size != sizeof *p)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "a surface struct has size %u or %u; fill it with its _default()", d->size,
+                   p->size);
+  r = check_desc(d, why);
+  return r ? r : check_points(p, why);
 }
 
 /* Where a voxel holds many particles, their means stand for them: one a cell of the size that the
@@ -270,6 +284,29 @@ static ooze_result by_density(oz_bricks *b, const oz_cells *c, float voxel, floa
   return r;
 }
 
+/* The field of the bricks as distance: rebuilt, smoothed where asked, sharpened into *sharp. */
+static ooze_result make_distance(oz_bricks *b, const ooze_surface_desc *d, const oz_loop *loop,
+                                 float **sharp, ooze_message *why) {
+  ooze_result r = oz_distance_rebuild(b, d->half_width, loop, why);
+  if (!r && d->smoothing) {
+    r = oz_distance_smooth(b, d->smoothing, d->half_width, loop, why);
+    if (!r) r = oz_distance_rebuild(b, d->half_width, loop, why);
+  }
+  return r ? r : oz_distance_sharpen(b, d->half_width, loop, sharp, why);
+}
+
+static void fill_info(ooze_surface *s, float radius) {
+  s->info.size = (uint32_t)sizeof s->info;
+  s->info.bricks = s->brick_count;
+  s->info.inside_bricks = s->inside_count;
+  s->info.voxel = s->voxel;
+  s->info.half_width = s->band;
+  s->info.radius = radius;
+  s->info.bytes = sizeof *s + (uint64_t)s->brick_count * 2048 + (uint64_t)(s->map.mask + 1) * 12 +
+                  (uint64_t)s->attribute_bricks * (64 + 2048 * s->out_floats) +
+                  (uint64_t)s->matter.count * (16 + 4 * s->row_floats);
+}
+
 ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_points *points,
                                ooze_surface **out, ooze_message *why) {
   double start = oz_seconds();
@@ -328,11 +365,7 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
     r = by_kernels(&b, &c, voxel, separation, s->band, d, &loop, why);
   }
   if (r) goto done;
-  if ((r = oz_distance_rebuild(&b, d->half_width, &loop, why))) goto done;
-  if (d->smoothing && ((r = oz_distance_smooth(&b, d->smoothing, d->half_width, &loop, why)) ||
-                       (r = oz_distance_rebuild(&b, d->half_width, &loop, why))))
-    goto done;
-  if ((r = oz_distance_sharpen(&b, d->half_width, &loop, &sharp, why))) goto done;
+  if ((r = make_distance(&b, d, &loop, &sharp, why))) goto done;
   if ((r = keep_band(s, &b, sharp, d->half_width, why))) goto done;
   oz_release(sharp);
   sharp = NULL;
@@ -344,15 +377,7 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
     memset(&c, 0, sizeof c);
     if ((r = oz_channels_take(s, p, why)) || (r = oz_attributes_fill(s, &loop, why))) goto done;
   }
-  s->info.size = (uint32_t)sizeof s->info;
-  s->info.bricks = s->brick_count;
-  s->info.inside_bricks = s->inside_count;
-  s->info.voxel = voxel;
-  s->info.half_width = s->band;
-  s->info.radius = radius;
-  s->info.bytes = sizeof *s + (uint64_t)s->brick_count * 2048 + (uint64_t)(s->map.mask + 1) * 12 +
-                  (uint64_t)s->attribute_bricks * (64 + 2048 * s->out_floats) +
-                  (uint64_t)s->matter.count * (16 + 4 * s->row_floats);
+  fill_info(s, radius);
   s->info.seconds = oz_seconds() - start;
   *out = s;
   s = NULL;
