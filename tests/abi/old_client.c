@@ -5,6 +5,7 @@
  * The bytes after the cut are filled with a pattern: on input it would be refused or noticed if
  * read, on output it must stay. */
 #include "check.h"
+#include "solver_kit.h"
 
 #define CUT(type, field) ((uint32_t)offsetof(type, field))
 enum { PATTERN = 0xA5 };
@@ -24,32 +25,13 @@ static void check_untouched(const char *what, const void *object, uint32_t size,
     CHECK(bytes[i] == PATTERN, "%s: byte %zu of %u was written", what, i, size);
 }
 
-static ooze_solver *make_solver(void) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = OOZE_TASKS_SERIAL;
-  desc.particle_separation = 0.02f;
-  ooze_result r = ooze_solver_create(&desc, &s, &why);
-  CHECK(r == OOZE_OK && s, "%s: %s", ooze_result_name(r), why.text);
-  return s;
-}
+static ooze_solver *make_solver(void) { return serial_solver(0.02f); }
 
 /* 4x4x4 particles at rest above the floor. */
 static void add_block(ooze_solver *s) {
   float p[64][3];
-  ooze_particles block;
-  for (int i = 0; i < 64; ++i) {
-    p[i][0] = 0.02f * (float)(i & 3);
-    p[i][1] = 0.5f + 0.02f * (float)((i >> 2) & 3);
-    p[i][2] = 0.02f * (float)(i >> 4);
-  }
-  ooze_particles_default(&block);
-  block.count = 64;
-  block.positions = p;
-  CHECK_OK(ooze_particles_add(s, &block, NULL), s);
+  lattice_cube(p, 4, 0.02f, 0, 0.5f, 0);
+  add_particles(s, 0, 64, p);
 }
 
 OZ_CASE(a_shorter_solver_desc_has_default_hooks_and_limits) {

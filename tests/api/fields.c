@@ -209,14 +209,10 @@ static void give(void *user, void *memory, size_t bytes) {
   free(memory);
 }
 OZ_CASE(without_memory_for_a_field_nothing_changes) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU, desc.tasks = OOZE_TASKS_SERIAL,
-  desc.particle_separation = scene_separation;
-  desc.hooks.allocate = take, desc.hooks.release = give;
-  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
+  ooze_solver_desc desc = cpu_desc(scene_separation, OOZE_TASKS_SERIAL);
+  desc.hooks.allocate = take;
+  desc.hooks.release = give;
+  ooze_solver *s = solver_of(&desc);
   CHECK_OK(scene_block(s, 0, 6, 0, 0.01f, 0), s);
   scene_steps(s, 1);
   const uint64_t before = scene_hash(s);

@@ -30,18 +30,11 @@ static void host_for(void *user, uint32_t count, ooze_range_fn body, void *arg) 
 }
 
 static ooze_solver *lent(host *h, int tasks) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.particle_separation = scene_separation;
-  desc.tasks = tasks ? OOZE_TASKS_AUTO : OOZE_TASKS_SERIAL;
+  ooze_solver_desc desc = cpu_desc(scene_separation, tasks ? OOZE_TASKS_AUTO : OOZE_TASKS_SERIAL);
   desc.hooks.user = h;
   desc.hooks.progress = host_progress;
   if (tasks) desc.hooks.parallel_for = host_for;
-  ooze_result r = ooze_solver_create(&desc, &s, &why);
-  CHECK(r == OOZE_OK, "%s", why.text);
+  ooze_solver *s = solver_of(&desc);
   CHECK_OK(scene_fill(s), s);
   return s;
 }

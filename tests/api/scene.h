@@ -4,6 +4,7 @@
 #define OZ_TESTS_API_SCENE_H
 
 #include "check.h"
+#include "solver_kit.h"
 
 #ifndef SCENE_SIDE
 #define SCENE_SIDE 12
@@ -13,17 +14,9 @@ static const float scene_separation = 0.02f;
 
 static uint32_t scene_model = OOZE_MODEL_CONFORMATION; /* what scene_fill asks for */
 static inline ooze_solver *scene_solver(uint32_t tasks, uint32_t threads) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = tasks;
+  ooze_solver_desc desc = cpu_desc(scene_separation, tasks);
   desc.threads = threads;
-  desc.particle_separation = scene_separation;
-  ooze_result r = ooze_solver_create(&desc, &s, &why);
-  CHECK(r == OOZE_OK, "tasks %u threads %u: %s: %s", tasks, threads, ooze_result_name(r), why.text);
-  return s;
+  return solver_of(&desc);
 }
 
 /* 1 if this build has scene_model. */

@@ -1,6 +1,7 @@
 /* What goes wrong with one particle stays with it; what should be kept is kept.
  * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend TIMEOUT 120 */
 #include "check.h"
+#include "solver_kit.h"
 #include "core/solver.h"
 
 static const float separation = 0.02f;
@@ -9,16 +10,10 @@ static const double volume = 8e-6; /* about, of one particle */
 static uint32_t width = OOZE_ISA_AUTO; /* vector width of the solvers that make() returns */
 
 static ooze_solver *make(uint32_t scheme, float gravity) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
   ooze_params p;
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
+  ooze_solver_desc desc = cpu_desc(separation, OOZE_TASKS_SERIAL);
   desc.isa = width;
-  desc.tasks = OOZE_TASKS_SERIAL;
-  desc.particle_separation = separation;
-  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
+  ooze_solver *s = solver_of(&desc);
   ooze_params_default(&p);
   p.scheme = scheme;
   p.substeps = 1;

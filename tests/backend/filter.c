@@ -1,6 +1,7 @@
 /* The rest filter as the linear map that it is: two sweeps do what three did, and no motion gains
  * by it. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend TIMEOUT 120 */
 #include "check.h"
+#include "solver_kit.h"
 #include "core/solver.h"
 
 #include <math.h>
@@ -61,16 +62,9 @@ static ooze_result probed_run(oz_backend *b, const oz_frame *f, oz_stage stage, 
 /* A block in disorder, every `nth` particle of it `ratio` times lighter than the others; after some
  * steps, in free fall. */
 static void probe_block(uint32_t nth, float ratio, void (*look)(oz_backend *b, oz_frame *f)) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
   static float x[BLOCK][3];
   uint32_t state = 3, material[2];
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = OOZE_TASKS_SERIAL;
-  desc.particle_separation = separation;
-  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
+  ooze_solver *s = serial_solver(separation);
   for (int k = 0; k < 2; ++k) {
     ooze_material m;
     ooze_material_default(&m);

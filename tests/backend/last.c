@@ -2,6 +2,7 @@
  * neighbours, is what a look would find. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS
  * backend TIMEOUT 60 */
 #include "check.h"
+#include "solver_kit.h"
 #include "core/solver.h"
 
 enum { SIDE = 9, BLOCK = SIDE * SIDE * SIDE };
@@ -39,14 +40,8 @@ static ooze_result probed_run(oz_backend *b, const oz_frame *f, oz_stage stage, 
  * walls that shear it, or by itself where it is below 0. */
 static void probe_block(float friction, float relaxation) {
   static float x[BLOCK][3];
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
   uint32_t state = 3, material[2];
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU, desc.tasks = OOZE_TASKS_SERIAL,
-  desc.particle_separation = separation;
-  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
+  ooze_solver *s = serial_solver(separation);
   for (uint32_t k = 0; k < 2; ++k) {
     uint32_t n = 0;
     ooze_material m;

@@ -21,14 +21,10 @@ static void host_for(void *user, uint32_t count, ooze_range_fn body, void *arg) 
 static uint32_t host_calls;
 
 static ooze_solver *make(uint32_t tasks, uint32_t threads) {
-  ooze_solver_desc desc;
   ooze_solver *s = NULL;
   ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = tasks;
+  ooze_solver_desc desc = cpu_desc(scene_separation, tasks);
   desc.threads = threads;
-  desc.particle_separation = scene_separation;
   if (tasks == OOZE_TASKS_HOST) desc.hooks.user = &host_calls, desc.hooks.parallel_for = host_for;
   ooze_result r = ooze_solver_create(&desc, &s, &why);
   if (r == OOZE_ERROR_UNSUPPORTED && tasks == OOZE_TASKS_TBB) OZ_SKIP("built without TBB");

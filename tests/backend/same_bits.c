@@ -2,6 +2,7 @@
  * kind of tasks and at every number of threads, with walls, a stream, melting pots of materials and
  * a split step. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS threads TIMEOUT 180 */
 #include "check.h"
+#include "solver_kit.h"
 
 enum { SIDE = 22, STEPS = 2 };
 static const float d = 0.02f;
@@ -17,7 +18,7 @@ static void backwards(void *user, uint32_t count, ooze_range_fn body, void *arg)
 
 static uint64_t run(uint32_t tasks, uint32_t threads) {
   static float p[SIDE * SIDE * SIDE][3], v[SIDE * SIDE * SIDE][3];
-  ooze_solver_desc desc;
+  ooze_solver_desc desc = cpu_desc(d, tasks);
   ooze_solver *s = NULL;
   ooze_message why = {""};
   ooze_params params;
@@ -26,11 +27,7 @@ static uint64_t run(uint32_t tasks, uint32_t threads) {
   ooze_emitter_desc e;
   ooze_particles in;
   uint32_t gel = 0;
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = tasks;
   desc.threads = threads;
-  desc.particle_separation = d;
   if (tasks == OOZE_TASKS_HOST) desc.hooks.parallel_for = backwards;
   ooze_result r = ooze_solver_create(&desc, &s, &why);
   if (r == OOZE_ERROR_UNSUPPORTED && tasks == OOZE_TASKS_TBB) return 0;

@@ -3,35 +3,20 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "solver_kit.h"
 
 enum { SIDE = 9, N = SIDE * SIDE * SIDE };
 static const float d = 0.01f;
 
 static ooze_solver *make(const ooze_params *p) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = OOZE_TASKS_SERIAL;
-  desc.particle_separation = d;
-  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
+  ooze_solver *s = serial_solver(d);
   CHECK_OK(ooze_params_set(s, p), s);
   return s;
 }
 static void block(ooze_solver *s, uint32_t material, float x0, float y0) {
   static float x[N][3];
-  ooze_particles add;
-  for (int i = 0; i < N; i++) {
-    x[i][0] = x0 + d * (float)(i % SIDE);
-    x[i][1] = y0 + d * (float)(i / SIDE % SIDE);
-    x[i][2] = d * (float)(i / (SIDE * SIDE));
-  }
-  ooze_particles_default(&add);
-  add.count = N;
-  add.material = material;
-  add.positions = x;
-  CHECK_OK(ooze_particles_add(s, &add, NULL), s);
+  lattice_cube(x, SIDE, d, x0, y0, 0);
+  add_particles(s, material, N, x);
 }
 static void floor_at_zero(ooze_solver *s) {
   ooze_collider_desc c;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  * oz_test: LABELS models TIMEOUT 60 LIBRARIES ooze_verify */
 #include "check.h"
+#include "solver_kit.h"
 #include "verify/springs_printed.h"
 
 enum { SIDE = 7, N = SIDE * SIDE * SIDE };
@@ -10,14 +11,9 @@ static const float d = 0.01f;
 static const double RATIO = 2.6797;
 
 static ooze_solver *solver(const ooze_params *p, uint32_t tasks, uint32_t threads) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = tasks, desc.threads = threads;
-  desc.particle_separation = d;
-  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
+  ooze_solver_desc desc = cpu_desc(d, tasks);
+  desc.threads = threads;
+  ooze_solver *s = solver_of(&desc);
   CHECK_OK(ooze_params_set(s, p), s);
   return s;
 }

@@ -1,6 +1,7 @@
 /* The models blend (Takamatsu & Kanai 2011) and cauchy (Mukai et al.) in the whole solver.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
+#include "solver_kit.h"
 
 #include "ooze/ooze.h"
 
@@ -9,14 +10,9 @@ OZ_TEST_MAIN()
 static const float D = 0.02f; /* m */
 
 static ooze_solver *make(const ooze_params *params, uint32_t threads) {
-  ooze_solver_desc d;
-  ooze_message why = {""};
-  ooze_solver *s = NULL;
-  ooze_solver_desc_default(&d);
-  d.particle_separation = D;
-  d.backend = OOZE_BACKEND_CPU;
-  d.threads = threads;
-  CHECK(ooze_solver_create(&d, &s, &why) == OOZE_OK, "%s", why.text);
+  ooze_solver_desc desc = cpu_desc(D, OOZE_TASKS_AUTO);
+  desc.threads = threads;
+  ooze_solver *s = solver_of(&desc);
   CHECK_OK(ooze_params_set(s, params), s);
   ooze_material m;
   ooze_material_default(&m);

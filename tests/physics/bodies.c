@@ -4,21 +4,11 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "solver_kit.h"
 
 static const float D = 0.05f;
 
-static ooze_solver *make(uint32_t threads) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = threads > 1 ? OOZE_TASKS_POOL : OOZE_TASKS_SERIAL;
-  desc.threads = threads;
-  desc.particle_separation = D;
-  CHECK_EQ(ooze_solver_create(&desc, &s, &why), OOZE_OK);
-  return s;
-}
+static ooze_solver *make(uint32_t threads) { return threaded_solver(D, threads); }
 
 static uint32_t block(float (*x)[3], int nx, int ny, int nz) {
   uint32_t n = 0;

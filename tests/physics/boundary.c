@@ -4,21 +4,12 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "solver_kit.h"
 #include "core/boundary.h"
 
 static const float D = 0.05f;
 
-static ooze_solver *make(void) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = OOZE_TASKS_SERIAL;
-  desc.particle_separation = D;
-  CHECK_EQ(ooze_solver_create(&desc, &s, &why), OOZE_OK);
-  return s;
-}
+static ooze_solver *make(void) { return serial_solver(D); }
 static uint32_t fill(ooze_solver *s) {
   static float x[216][3];
   ooze_particles p;

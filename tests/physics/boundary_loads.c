@@ -4,24 +4,19 @@
 #include <math.h>
 
 #include "check.h"
+#include "solver_kit.h"
 
 static const float D = 0.02f;
 enum { N = 8, LAYERS = 6, COUNT = N * N * LAYERS };
 
 static ooze_solver *make(uint32_t model, uint32_t threads) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
   ooze_params p;
   ooze_material m;
   static float x[COUNT][3];
   ooze_particles fluid;
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = threads > 1 ? OOZE_TASKS_AUTO : OOZE_TASKS_SERIAL;
+  ooze_solver_desc desc = cpu_desc(D, threads > 1 ? OOZE_TASKS_AUTO : OOZE_TASKS_SERIAL);
   desc.threads = threads;
-  desc.particle_separation = D;
-  CHECK_EQ(ooze_solver_create(&desc, &s, &why), OOZE_OK);
+  ooze_solver *s = solver_of(&desc);
   ooze_params_default(&p);
   p.model = model;
   p.substeps = model == OOZE_MODEL_CONFORMATION ? 8 : 16;

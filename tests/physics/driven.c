@@ -3,21 +3,14 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "solver_kit.h"
 
 static const float D = 0.003f;
 static const double STEP = 1.0 / 24.0;
 
 static ooze_solver *make(uint32_t threads, float gravity) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
   ooze_params params;
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = threads > 1 ? OOZE_TASKS_POOL : OOZE_TASKS_SERIAL;
-  desc.threads = threads;
-  desc.particle_separation = D;
-  CHECK_EQ(ooze_solver_create(&desc, &s, &why), OOZE_OK);
+  ooze_solver *s = threaded_solver(D, threads);
   ooze_params_default(&params);
   params.gravity[1] = gravity;
   CHECK_EQ(ooze_params_set(s, &params), OOZE_OK);

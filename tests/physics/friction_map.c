@@ -4,23 +4,14 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "solver_kit.h"
 #include "core/friction_map.h"
 #include "physics/contact.h"
 
 static const float D = 0.05f;
 enum { SIDE = 25 };
 
-static ooze_solver *make(void) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = OOZE_TASKS_SERIAL;
-  desc.particle_separation = D;
-  CHECK_EQ(ooze_solver_create(&desc, &s, &why), OOZE_OK);
-  return s;
-}
+static ooze_solver *make(void) { return serial_solver(D); }
 static void places(float x[SIDE * SIDE][3], float friction[SIDE * SIDE], float stick[SIDE * SIDE]) {
   for (int i = 0; i < SIDE * SIDE; i++) {
     x[i][0] = D * (float)(i / SIDE - SIDE / 2), x[i][1] = 0.0f,

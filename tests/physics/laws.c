@@ -2,19 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0
  * oz_test: LABELS physics TIMEOUT 120 */
 #include "check.h"
+#include "solver_kit.h"
 #include "ooze/ooze.h"
 
 enum { SIDE = 8, COUNT = SIDE * SIDE * SIDE };
 static const float separation = 0.01f;
 
 static ooze_solver *make(const ooze_material *material) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.particle_separation = separation;
-  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
+  ooze_solver *s = cpu_solver(separation);
   uint32_t index = 0;
   if (material) CHECK_OK(ooze_material_add(s, material, &index), s);
 

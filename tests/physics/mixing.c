@@ -3,25 +3,18 @@
 #include <math.h>
 
 #include "check.h"
+#include "solver_kit.h"
 
 static const float D = 0.05f;
 enum { SIDE = 4, TALL = 16, COUNT = SIDE * SIDE * TALL };
 
 /* A column of two halves, 1000 kg/m^3 and 20 Pa s below 500 and 5; no gravity. */
 static ooze_solver *column(float lower, float upper, uint32_t threads) {
-  ooze_solver_desc desc;
   ooze_params params;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
   ooze_collider_desc c;
   ooze_collider box;
   static float x[COUNT / 2][3];
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = threads > 1 ? OOZE_TASKS_POOL : OOZE_TASKS_SERIAL;
-  desc.threads = threads;
-  desc.particle_separation = D;
-  CHECK_EQ(ooze_solver_create(&desc, &s, &why), OOZE_OK);
+  ooze_solver *s = threaded_solver(D, threads);
   ooze_params_default(&params);
   params.gravity[1] = 0;
   params.substeps = 1;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  * oz_test: LABELS physics TIMEOUT 240 */
 #include "check.h"
+#include "solver_kit.h"
 #include "ooze/ooze.h"
 
 enum { WIDE = 6, HIGH = 16, COUNT = WIDE * WIDE * HIGH };
@@ -9,13 +10,7 @@ static const float d = 0.01f;
 
 /* Twice the height of the centre of mass over the first one, after a second. */
 static double height(uint32_t iterations) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.particle_separation = d;
-  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
+  ooze_solver *s = cpu_solver(d);
 
   ooze_params p;
   ooze_params_default(&p);

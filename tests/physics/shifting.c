@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  * oz_test: LABELS physics TIMEOUT 120 */
 #include "check.h"
+#include "solver_kit.h"
 #include "ooze/ooze.h"
 
 enum { MOST = 4096 };
@@ -9,13 +10,7 @@ static const float separation = 0.005f, radius = 0.03f, height = 0.08f;
 static float x[MOST][3];
 
 static ooze_solver *cylinder(float shifting, float viscosity, float gravity) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.particle_separation = separation;
-  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
+  ooze_solver *s = cpu_solver(separation);
 
   ooze_params p;
   ooze_params_default(&p);

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  * oz_test: LABELS physics TIMEOUT 240 */
 #include "check.h"
+#include "solver_kit.h"
 #include "ooze/ooze.h"
 
 enum { MOST = 1024 };
@@ -14,13 +15,7 @@ typedef struct material {
 
 /* m/s: greatest speed of a stream that falls on a floor, after 0.13 s. */
 static double fastest(const material *made_of, uint32_t substeps) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.particle_separation = 0.01f;
-  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
+  ooze_solver *s = cpu_solver(0.01f);
 
   ooze_params p;
   ooze_params_default(&p);

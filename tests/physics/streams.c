@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  * oz_test: LABELS physics TIMEOUT 240 */
 #include "check.h"
+#include "solver_kit.h"
 #include "ooze/ooze.h"
 
 OZ_TEST_MAIN()
@@ -72,13 +73,7 @@ static void along(uint32_t count, stream_shape *s) {
 
 /* A stream of a radius, in separations, that falls freely; mean of its last frames. */
 static stream_shape pour(float viscosity, double radius, uint32_t layout) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.particle_separation = (float)D;
-  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
+  ooze_solver *s = cpu_solver((float)D);
 
   ooze_material m;
   ooze_material_default(&m);

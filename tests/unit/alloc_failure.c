@@ -3,6 +3,7 @@
  * end. Set-up and whole steps are in tests/api/memory.c; here are the calls between.
  * SPDX-License-Identifier: Apache-2.0 oz_test: TIMEOUT 120 */
 #include "check.h"
+#include "solver_kit.h"
 
 enum { N = 300 };
 
@@ -35,19 +36,11 @@ static void heap_release(void *user, void *memory, size_t bytes) {
 }
 
 static ooze_solver *make(heap *h) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = OOZE_TASKS_SERIAL;
-  desc.particle_separation = 0.02f;
+  ooze_solver_desc desc = cpu_desc(0.02f, OOZE_TASKS_SERIAL);
   desc.hooks.user = h;
   desc.hooks.allocate = heap_allocate;
   desc.hooks.release = heap_release;
-  ooze_result r = ooze_solver_create(&desc, &s, &why);
-  CHECK(r == OOZE_OK, "%s", why.text);
-  return s;
+  return solver_of(&desc);
 }
 
 static ooze_result add(ooze_solver *s, uint32_t count, uint64_t first, uint64_t every) {

@@ -3,21 +3,11 @@
  * Apache-2.0 */
 #include "base/hash.h"
 #include "check.h"
+#include "solver_kit.h"
 
 enum { HEADER = 88, HASH_AT = 24, BYTES_AT = 16 };
 
-static ooze_solver *make(void) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = OOZE_TASKS_SERIAL;
-  desc.particle_separation = 0.02f;
-  ooze_result r = ooze_solver_create(&desc, &s, &why);
-  CHECK(r == OOZE_OK, "%s", why.text);
-  return s;
-}
+static ooze_solver *make(void) { return serial_solver(0.02f); }
 
 /* A bit of everything: materials, a box, bricks, a nozzle, particles with ids of their own. */
 static void fill(ooze_solver *s) {

@@ -1,6 +1,7 @@
 /* Ids, ranks and attributes, against a plain list that does the same. SPDX-License-Identifier:
  * Apache-2.0 */
 #include "check.h"
+#include "solver_kit.h"
 
 enum { MOST = 4000 };
 
@@ -24,15 +25,7 @@ static void position_of(uint64_t id, float p[3]) {
 }
 
 static ooze_solver *make(void) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = OOZE_TASKS_SERIAL;
-  desc.particle_separation = 0.02f;
-  ooze_result r = ooze_solver_create(&desc, &s, &why);
-  CHECK(r == OOZE_OK, "%s", why.text);
+  ooze_solver *s = serial_solver(0.02f);
   ooze_params p;
   ooze_params_default(&p);
   memset(p.gravity, 0, sizeof p.gravity); /* particles stay where their ids put them */

@@ -1,40 +1,26 @@
 /* Extreme but allowed input: whatever happens, every number stays finite, and one strange particle
  * does not take the others with it. SPDX-License-Identifier: Apache-2.0 oz_test: TIMEOUT 120 */
 #include "check.h"
+#include "solver_kit.h"
 
 enum { SIDE = 7, N = SIDE * SIDE * SIDE };
 static const float d = 0.02f;
 
 static ooze_solver *make(uint32_t isa) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
   ooze_collider_desc c;
   ooze_material m;
-  ooze_particles in;
   static float p[N][3];
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = OOZE_TASKS_SERIAL;
+  ooze_solver_desc desc = cpu_desc(d, OOZE_TASKS_SERIAL);
   desc.isa = isa;
-  desc.particle_separation = d;
-  ooze_result r = ooze_solver_create(&desc, &s, &why);
-  CHECK(r == OOZE_OK, "%s", why.text);
+  ooze_solver *s = solver_of(&desc);
   ooze_material_default(&m);
   m.relaxation_time = 0.1f;
   m.compliance = 1e-3f;
   CHECK_OK(ooze_material_set(s, 0, &m), s);
   ooze_collider_desc_default(&c);
   CHECK_OK(ooze_collider_add(s, &c, NULL), s);
-  for (int i = 0; i < N; ++i) {
-    p[i][0] = d * (float)(i % SIDE);
-    p[i][1] = d * (0.5f + (float)(i / SIDE % SIDE));
-    p[i][2] = d * (float)(i / (SIDE * SIDE));
-  }
-  ooze_particles_default(&in);
-  in.count = N;
-  in.positions = p;
-  CHECK_OK(ooze_particles_add(s, &in, NULL), s);
+  lattice_cube(p, SIDE, d, 0, 0.5f * d, 0);
+  add_particles(s, 0, N, p);
   return s;
 }
 

@@ -1,19 +1,12 @@
 /* Whole steps through the public interface: small scenes whose answer is known.
  * SPDX-License-Identifier: Apache-2.0 oz_test: TIMEOUT 60 */
 #include "check.h"
+#include "solver_kit.h"
 
 static const float d = 0.02f;
 
 static ooze_solver *make(ooze_params *p) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
-  desc.backend = OOZE_BACKEND_CPU;
-  desc.tasks = OOZE_TASKS_SERIAL;
-  desc.particle_separation = d;
-  ooze_result r = ooze_solver_create(&desc, &s, &why);
-  CHECK(r == OOZE_OK, "%s", why.text);
+  ooze_solver *s = serial_solver(d);
   ooze_params_default(p);
   return s;
 }

@@ -1,6 +1,7 @@
 /* A jump of speed that no force explains ends a step, and every speed that has a reason does not.
  * SPDX-License-Identifier: Apache-2.0 oz_test: TIMEOUT 120 */
 #include "check.h"
+#include "solver_kit.h"
 
 enum { SIDE = 8, N = SIDE * SIDE * SIDE };
 static const float d = 0.02f;
@@ -13,24 +14,14 @@ static void hear(void *user, int level, const char *text) {
 
 static ooze_solver *make(void) {
   ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_particles in;
   static float p[N][3];
   ooze_solver_desc_default(&desc);
   desc.tasks = OOZE_TASKS_SERIAL;
   desc.particle_separation = d;
   desc.hooks.log = hear;
-  CHECK(ooze_solver_create(&desc, &s, &why) == OOZE_OK, "%s", why.text);
-  for (int i = 0; i < N; ++i) {
-    p[i][0] = d * (float)(i % SIDE);
-    p[i][1] = d * (0.5f + (float)(i / SIDE % SIDE));
-    p[i][2] = d * (float)(i / (SIDE * SIDE));
-  }
-  ooze_particles_default(&in);
-  in.count = N;
-  in.positions = p;
-  CHECK_OK(ooze_particles_add(s, &in, NULL), s);
+  ooze_solver *s = solver_of(&desc);
+  lattice_cube(p, SIDE, d, 0, 0.5f * d, 0);
+  add_particles(s, 0, N, p);
   warnings = 0;
   return s;
 }

@@ -1,0 +1,65 @@
+/* Solvers and lattices of particles that many tests begin with. SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef OZ_TESTS_SOLVER_KIT_H
+#define OZ_TESTS_SOLVER_KIT_H
+
+#include "check.h"
+
+/* A solver of a description that must be good; otherwise its sentence is shown. */
+static inline ooze_solver *solver_of(const ooze_solver_desc *desc) {
+  ooze_solver *s = NULL;
+  ooze_message why = {""};
+  const ooze_result r = ooze_solver_create(desc, &s, &why);
+  CHECK(r == OOZE_OK && s, "%s: %s", ooze_result_name(r), why.text);
+  return s;
+}
+
+static inline ooze_solver_desc cpu_desc(float separation, uint32_t tasks) {
+  ooze_solver_desc desc;
+  ooze_solver_desc_default(&desc);
+  desc.backend = OOZE_BACKEND_CPU;
+  desc.tasks = tasks;
+  desc.particle_separation = separation;
+  return desc;
+}
+
+/* On the CPU: as many threads as there are processors, ... */
+static inline ooze_solver *cpu_solver(float separation) {
+  const ooze_solver_desc desc = cpu_desc(separation, OOZE_TASKS_AUTO);
+  return solver_of(&desc);
+}
+
+/* ... one, ... */
+static inline ooze_solver *serial_solver(float separation) {
+  const ooze_solver_desc desc = cpu_desc(separation, OOZE_TASKS_SERIAL);
+  return solver_of(&desc);
+}
+
+/* ... or a number of them, from the built-in pool. */
+static inline ooze_solver *threaded_solver(float separation, uint32_t threads) {
+  ooze_solver_desc desc = cpu_desc(separation, threads > 1 ? OOZE_TASKS_POOL : OOZE_TASKS_SERIAL);
+  desc.threads = threads;
+  return solver_of(&desc);
+}
+
+/* side^3 particles one separation apart, of which the first is at (x, y, z); x runs fastest. */
+static inline void lattice_cube(float (*out)[3], int side, float separation, float x, float y,
+                                float z) {
+  for (int i = 0; i < side * side * side; ++i) {
+    out[i][0] = x + separation * (float)(i % side);
+    out[i][1] = y + separation * (float)(i / side % side);
+    out[i][2] = z + separation * (float)(i / (side * side));
+  }
+}
+
+static inline void add_particles(ooze_solver *s, uint32_t material, uint32_t count,
+                                 const float (*positions)[3]) {
+  ooze_particles in;
+  ooze_particles_default(&in);
+  in.count = count;
+  in.material = material;
+  in.positions = positions;
+  CHECK_OK(ooze_particles_add(s, &in, NULL), s);
+}
+
+#endif
