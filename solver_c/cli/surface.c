@@ -17,6 +17,7 @@ typedef struct surface_job {
   ooze_vdb_options vdb;
   uint32_t with;
   double adaptivity;
+  int subtract;
   ooze_io_limits limits;
   ooze_scene *scene;
   char scene_path[CLI_PATH_ROOM]; /* of that scene */
@@ -57,6 +58,22 @@ static ooze_result use_scene(surface_job *job, const char *given, const char *po
   return OOZE_OK;
 }
 
+/* The scene's colliders at the frame; to be freed. */
+static ooze_result use_solids(const surface_job *job, double frame, ooze_collider_desc **out,
+                              ooze_surface_desc *desc, ooze_message *why) {
+  uint32_t count = 0;
+  *out = NULL;
+  if (!job->subtract) return OOZE_OK;
+  if (!job->scene)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "--subtract needs a scene beside the points, or --scene");
+  OZ_TRY_OK(ooze_scene_solids(job->scene, frame, NULL, 0, &count, why));
+  *out = malloc((count + 1) * sizeof **out);
+  if (!*out) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u colliders", count);
+  desc->solids = *out;
+  return ooze_scene_solids(job->scene, frame, *out, count, &desc->solid_count, why);
+}
+
 static ooze_result write_one(surface_job *job, ooze_points *points, int frame, const char *path,
                              ooze_message *why) {
   const char *names[MOST_MATERIALS] = {NULL}; /* the first is the solver's own */
@@ -85,8 +102,12 @@ static ooze_result write_one(surface_job *job, ooze_points *points, int frame, c
   }
   (void)ooze_points_detail_get(points, "time", &time);
   (void)ooze_points_detail_get(points, "frame", &number);
-  OZ_TRY_OK(ooze_surface_of_points(&desc, points, job->with, names, materials, &surface, why));
-  ooze_result result;
+  ooze_collider_desc *solids = NULL;
+  ooze_result result = use_solids(job, number, &solids, &desc, why);
+  if (result >= 0)
+    result = ooze_surface_of_points(&desc, points, job->with, names, materials, &surface, why);
+  free(solids);
+  OZ_TRY_OK(result);
   if (vdb) {
     ooze_vdb_options options = job->vdb;
     options.has_time = 1;
@@ -112,7 +133,7 @@ int cli_surface(int argc, char **argv) {
   int stress = 0, strainrate = 0, temperature = 0, plain = 0, half = 0, quiet = 0;
   uint32_t every = 1, progress = CLI_PROGRESS_AUTO;
   double separation = 0.0, radius = 0.0, voxel = 0.0, width = 3.0, smooth = 0.9, stretch = 2.0,
-         threshold = 0.85, gigabytes = 0.0;
+         threshold = 0.85, gap = 0.0, gigabytes = 0.0;
   size_t operands = 0;
   static surface_job job; /* zeroed; a path is long for a stack */
   ooze_surface_desc_default(&job.desc);
@@ -142,6 +163,10 @@ int cli_surface(int argc, char **argv) {
       {"half-width", 0, CLI_NUMBER, &width, "N", "voxels of the band of a .vdb. Default 3", 2, 20},
       {"adaptivity", 0, CLI_NUMBER, &job.adaptivity, "X",
        "of a mesh, 0 to 1: merges flat parts into larger polygons", 0, 1},
+      {"subtract", 0, CLI_FLAG, &job.subtract, NULL,
+       "take the scene's colliders out, so that fluid and walls do not overlap", 0, 0},
+      {"gap", 0, CLI_NUMBER, &gap, "M",
+       "with --subtract: room left before walls; below 0 the surface reaches into them", -1e3, 1e3},
       {"temperature", 0, CLI_FLAG, &temperature, NULL, "carry temperature (K)", 0, 0},
       {"stress", 0, CLI_FLAG, &stress, NULL, "carry the magnitude of stress, if the points have it",
        0, 0},
@@ -149,8 +174,9 @@ int cli_surface(int argc, char **argv) {
       {"plain", 0, CLI_FLAG, &plain, NULL, "no Cd, rest, age and materials", 0, 0},
       {"half-precision", 0, CLI_FLAG, &half, NULL, "of a .vdb: 16 bits a value", 0, 0},
       {"scene", 0, CLI_TEXT, &scene_path, "SCENE",
-       "for colours and names of materials. Default: the scene.json that the run left beside", 0,
-       0},
+       "for colours, names of materials and colliders. Default: the scene.json that the run left "
+       "beside",
+       0, 0},
       {"frames", 'f', CLI_TEXT, &frames, "A-B", "of a folder: these frames", 0, 0},
       {"every", 0, CLI_COUNT, &every, "N", "of a folder: each Nth frame", 1, 100000},
       {"threads", 't', CLI_COUNT, &job.desc.threads, "N", "0 takes all", 0, 4096},
@@ -185,6 +211,7 @@ int cli_surface(int argc, char **argv) {
   job.desc.position_smoothing = (float)smooth;
   job.desc.max_stretch = (float)stretch;
   job.desc.threshold = (float)threshold;
+  job.desc.solid_gap = (float)gap;
   job.vdb.half_precision = (uint32_t)half;
   job.with = (plain ? 0u : OOZE_WITH_SHADING) | (temperature ? OOZE_WITH_TEMPERATURE : 0u) |
              (stress ? OOZE_WITH_STRESS : 0u) | (strainrate ? OOZE_WITH_STRAINRATE : 0u);

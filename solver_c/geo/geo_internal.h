@@ -6,6 +6,7 @@
 #if defined(__MINGW32__) && !defined(__USE_MINGW_ANSI_STDIO)
 #define __USE_MINGW_ANSI_STDIO 1 /* printf as C11 has it, %zu and %llu included */
 #endif
+#include "base/lattice.h"
 #include "base/result.h"
 #include "base/tasks.h"
 #include "ooze/ooze_io.h"
@@ -39,6 +40,28 @@ bool oz_text_int(const char **at, const char *end, int64_t *out);
  * that reads back. */
 int oz_text_float(char *out, float value);
 int oz_text_double(char *out, double value);
+
+/* ---- Poses and shapes (pose.c, solid.c) ---------------------------------------------- */
+
+void oz_pose_rotate(const float degrees[3], float quaternion[4]);
+void oz_pose_apply(const ooze_pose *pose, const double in[3], double out[3]);
+void oz_pose_unapply(const ooze_pose *pose, const double in[3], double out[3]);
+/* Signed distance (m) of a point from a shape of ooze.h in its own frame, negative inside; 1e300
+ * for bricks. */
+double oz_primitive_distance(uint32_t shape, const float half[3], const double x[3]);
+/* Bricks by their place. They know distances in a band around the surface alone; elsewhere a
+ * distance is OZ_BEYOND with the right sign. */
+#define OZ_BEYOND 1e30
+typedef struct oz_brick_map {
+  oz_map map; /* key to brick */
+  int low[3], high[3];
+} oz_brick_map;
+int oz_brick_map_make(oz_brick_map *m, const ooze_sdf_brick *bricks,
+                      uint32_t count); /* 0: memory */
+void oz_brick_map_free(oz_brick_map *m);
+/* m, at a point in the frame of the bricks */
+double oz_brick_distance(const oz_brick_map *m, const ooze_sdf_brick *bricks, float voxel,
+                         const double x[3]);
 
 /* ---- Types ------------------------------------------------------------------------------- */
 

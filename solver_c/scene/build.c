@@ -22,6 +22,27 @@ ooze_result oz_collider_desc_of(const ooze_scene *s, uint32_t i, const oz_state 
   return OOZE_OK;
 }
 
+ooze_result ooze_scene_solids(const ooze_scene *s, double frame, ooze_collider_desc *out,
+                              uint32_t capacity, uint32_t *out_count, ooze_message *why) {
+  oz_state state;
+  uint32_t count = 0;
+  if (!s || !out_count || (capacity && !out))
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_scene_solids: a pointer is NULL");
+  OZ_TRY_OK(oz_state_copy(s, &state, why));
+  oz_state_at(s, oz_frame_time(s, frame), &state);
+  for (uint32_t i = 0; i < s->collider_count; i++) {
+    ooze_collider_desc desc;
+    OZ_TRY_OK(oz_collider_desc_of(s, i, &state, &desc));
+    if (desc.role != OOZE_ROLE_COLLIDE || (desc.shape == OOZE_SHAPE_SDF && !desc.brick_count))
+      continue;
+    if (count < capacity) out[count] = desc;
+    count++;
+  }
+  oz_state_release(&state);
+  *out_count = count;
+  return OOZE_OK;
+}
+
 static ooze_result said(ooze_solver *solver, ooze_result result, const ooze_scene *s,
                         const char *what, const char *name, ooze_message *why) {
   if (result >= 0) return OOZE_OK;

@@ -173,10 +173,4 @@ double oz_row_spans(const oz_row_frame *f, uint32_t j, uint32_t k, double least,
 /* m^3, by rows no further apart than d; below 0: no memory. The loop makes no difference to it. */
 double oz_shape_volume(const oz_shape *shape, double d, const oz_loop *loop);
 
-/* ---- Poses (pose.c) ---------------------------------------------------------------------- */
-
-void oz_pose_rotate(const float degrees[3], float quaternion[4]);
-void oz_pose_apply(const ooze_pose *pose, const double in[3], double out[3]);
-void oz_pose_unapply(const ooze_pose *pose, const double in[3], double out[3]);
-
 #endif

@@ -75,29 +75,7 @@ static double revolve(const oz_shape *s, const double x[3]) {
 }
 
 double oz_shape_distance(const oz_shape *s, const double x[3]) {
-  double h[3] = {(double)s->half[0], (double)s->half[1], (double)s->half[2]};
   switch (s->kind) {
-  case OZ_SHAPE_PLANE:
-    return x[1];
-  case OZ_SHAPE_SPHERE:
-    return length3(x) - h[0];
-  case OZ_SHAPE_BOX: {
-    double out[3], in = -1e300;
-    for (int k = 0; k < 3; k++) {
-      double q = fabs(x[k]) - h[k];
-      out[k] = most(q, 0.0);
-      in = most(in, q);
-    }
-    return length3(out) + least(in, 0.0);
-  }
-  case OZ_SHAPE_CAPSULE: {
-    double y = x[1] - least(most(x[1], -h[1]), h[1]), v[3] = {x[0], y, x[2]};
-    return length3(v) - h[0];
-  }
-  case OZ_SHAPE_CYLINDER: {
-    double a = length2(x[0], x[2]) - h[0], b = fabs(x[1]) - h[1];
-    return least(most(a, b), 0.0) + length2(most(a, 0.0), most(b, 0.0));
-  }
   case OZ_SHAPE_REVOLVE:
     return revolve(s, x);
   case OZ_SHAPE_CAPSULES: {
@@ -106,7 +84,7 @@ double oz_shape_distance(const oz_shape *s, const double x[3]) {
     return best;
   }
   default:
-    return 1e300;
+    return oz_primitive_distance(oz_shape_of_solver(s), s->half, x);
   }
 }
 

@@ -101,6 +101,8 @@ ooze_result oz_read_output(oz_reader *r) {
                                       O("surface_threshold", threshold),
                                       O("surface_voxel", voxel),
                                       O("surface_smoothing", smoothing),
+                                      O("surface_subtract", subtract),
+                                      O("surface_gap", gap),
                                       O("surface_stress", stress),
                                       O("surface_strainrate", strainrate),
                                       O("surface_temperature", temperature),

@@ -143,6 +143,17 @@ static ooze_result path_of(oz_job *j, const char *part, const char *ending, char
 
 /* ---- Surfaces ---------------------------------------------------------------------------- */
 
+/* Colliders where they are at the job's frame; to be freed. */
+static ooze_result find_solids(oz_job *j, ooze_collider_desc **out, uint32_t *count) {
+  const oz_session *s = j->session;
+  *count = 0;
+  *out = NULL;
+  if (!s->base->output.subtract || !s->base->collider_count) return OOZE_OK;
+  *out = malloc(s->base->collider_count * sizeof **out);
+  if (!*out) return oz_fail(&j->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
+  return ooze_scene_solids(s->scene, j->frame, *out, s->base->collider_count, count, &j->why);
+}
+
 static ooze_result build_surface(oz_job *j, ooze_points *points, ooze_surface **out) {
   const oz_session *s = j->session;
   const oz_output *o = &s->base->output;
@@ -171,8 +182,14 @@ static ooze_result build_surface(oz_job *j, ooze_points *points, ooze_surface **
     ooze_result result = ooze_capture_read(j->capture, OOZE_STRESS, 0, count, 0, six);
     if (result < 0) return oz_fail(&j->why, result, "%s: no stress for the surface", s->base->file);
   }
-  ooze_result result = ooze_surface_of_points(&desc, points, with, names,
-                                              materials < 16 ? materials + 1 : 0, out, &j->why);
+  ooze_collider_desc *solids = NULL;
+  ooze_result result = find_solids(j, &solids, &desc.solid_count);
+  desc.solids = solids;
+  desc.solid_gap = o->gap;
+  if (result >= 0)
+    result = ooze_surface_of_points(&desc, points, with, names, materials < 16 ? materials + 1 : 0,
+                                    out, &j->why);
+  free(solids);
   if (made) ooze_points_remove(points, "stress");
   return result;
 }

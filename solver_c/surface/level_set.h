@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/seconds.h"
 #include "base/tasks.h"
+#include "geo/geo_internal.h"
 #include "ooze/ooze_surface.h"
 
 #ifdef __cplusplus
@@ -162,6 +163,17 @@ typedef struct oz_carried {
   float *grid; /* components * 512 a brick; zero where not kept */
 } oz_carried;
 
+/* A solid that is taken out of the surface, where it is. */
+typedef struct oz_cut_solid {
+  uint32_t shape, invert; /* of ooze_collider_desc */
+  float half[3];
+  ooze_pose pose;
+  float voxel;            /* m, of bricks */
+  uint32_t brick_count;   /* 0: a closed form */
+  ooze_sdf_brick *bricks; /* a copy */
+  oz_brick_map map;
+} oz_cut_solid;
+
 struct ooze_surface {
   float voxel, band;     /* m */
   uint32_t brick_count;  /* the first of keys: those with values */
@@ -185,8 +197,18 @@ struct ooze_surface {
   uint32_t material_count;
   volatile int failed; /* set by a task that found no memory */
   uint32_t fill;       /* OOZE_FILL_* */
+  uint32_t solid_count;
+  oz_cut_solid *solids;
+  float solid_gap; /* m */
   ooze_surface_info info;
 };
+/* cut.c: copies the solids of the description; takes them out of distances in voxels and of
+ * their sharpened twins; moves a point of a mesh out of them. */
+ooze_result oz_cut_check(const ooze_surface_desc *d, ooze_message *why);
+ooze_result oz_cut_take(ooze_surface *s, const ooze_surface_desc *d, ooze_message *why);
+void oz_cut_free(ooze_surface *s);
+void oz_cut_apply(const ooze_surface *s, oz_bricks *b, float *sharp, const oz_loop *loop);
+void oz_cut_push(const ooze_surface *s, float p[3]);
 /* channels.c: takes the values of the particles of s->matter over. */
 ooze_result oz_channels_take(ooze_surface *s, const ooze_surface_points *p, ooze_message *why);
 /* All channels at a point, out_floats in their order. */

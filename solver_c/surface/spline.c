@@ -134,9 +134,11 @@ typedef struct settle_job {
 
 static void settle_body(void *arg, uint32_t begin, uint32_t end) {
   settle_job *job = (settle_job *)arg;
-  for (uint32_t i = begin; i < end; ++i)
-    settle(job->s, job->spline, job->mesh->positions + 3 * (size_t)i,
-           job->mesh->normals + 3 * (size_t)i);
+  for (uint32_t i = begin; i < end; ++i) {
+    float *p = job->mesh->positions + 3 * (size_t)i;
+    settle(job->s, job->spline, p, job->mesh->normals + 3 * (size_t)i);
+    oz_cut_push(job->s, p); /* splines round the edge that the surface has at a solid */
+  }
 }
 
 ooze_result oz_spline_settle_mesh(const ooze_surface *s, ooze_mesh *mesh, const oz_loop *loop,

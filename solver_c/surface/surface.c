@@ -1,6 +1,6 @@
 /* Particles to a narrow-band level set: bin, make kernels, evaluate the field on bricks, turn it
- * into distance, keep the band. The steps are in cells.c, kernels.c,
- * field.c, distance.c, attributes.c. SPDX-License-Identifier: Apache-2.0 */
+ * into distance, take solids out, keep the band. The steps are in cells.c, kernels.c,
+ * field.c, distance.c, cut.c, attributes.c. SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"
 
 #include <math.h>
@@ -16,6 +16,7 @@ void ooze_surface_destroy(ooze_surface *s) {
   oz_cells_free(&s->matter);
   oz_release(s->rows);
   oz_release(s->materials);
+  oz_cut_free(s);
   oz_release(s);
 }
 
@@ -90,8 +91,8 @@ static ooze_result check(const ooze_surface_desc *d, const ooze_surface_points *
     return oz_fail(why, OOZE_ERROR_ARGUMENT,
                    "a surface struct has size %u or %u; fill it with its _default()", d->size,
                    p->size);
-  r = check_desc(d, why);
-  return r ? r : check_points(p, why);
+  if ((r = check_desc(d, why)) || (r = oz_cut_check(d, why))) return r;
+  return check_points(p, why);
 }
 
 /* Where a voxel holds many particles, their means stand for them: one a cell of the size that the
@@ -337,6 +338,7 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   s->voxel = voxel;
   s->band = d->half_width * voxel;
   s->fill = d->attributes;
+  if ((r = oz_cut_take(s, d, why))) goto done;
   if (separation > 1.5f * d->separation) {
     if ((r = merge(points, separation, &merged, why))) goto done;
     p = &merged.p;
@@ -366,6 +368,7 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   }
   if (r) goto done;
   if ((r = make_distance(&b, d, &loop, &sharp, why))) goto done;
+  oz_cut_apply(s, &b, sharp, &loop);
   if ((r = keep_band(s, &b, sharp, d->half_width, why))) goto done;
   oz_release(sharp);
   sharp = NULL;

@@ -199,6 +199,58 @@ OZ_CASE(a_mesh_for_each_frame_pushes_what_lies_on_it) {
   }
 }
 
+/* Lowest vertex of the mesh at frame 12, and the one that is deepest in the paddle, a capsule along
+ * its y axis. */
+static void meets_walls(const char *path, const ooze_collider_desc *paddle, double *lowest,
+                        double *deepest) {
+  ooze_mesh m;
+  ooze_mesh_default(&m);
+  CHECK(ooze_mesh_read(path, NULL, &m, &why) == OOZE_OK, "%s", why.text);
+  CHECK(m.point_count > 500);
+  *lowest = *deepest = 1.0;
+  for (uint32_t i = 0; i < m.point_count; i++) {
+    const float *p = m.positions + 3 * (size_t)i;
+    const double x[3] = {(double)p[0], (double)p[1], (double)p[2]};
+    double at[3];
+    oz_pose_unapply(&paddle->end, x, at);
+    const double along = fmax(fabs(at[1]) - (double)paddle->half[1], 0.0);
+    *lowest = fmin(*lowest, x[1]);
+    *deepest = fmin(*deepest,
+                    sqrt(at[0] * at[0] + at[2] * at[2] + along * along) - (double)paddle->half[0]);
+  }
+  ooze_mesh_release(&m);
+}
+
+OZ_CASE(surfaces_end_at_colliders_where_they_are) {
+  if (!ooze_surface_has_vdb()) return;
+  ooze_scene_options o;
+  ooze_run_report r;
+  ooze_collider_desc solids[2];
+  uint32_t count = 0;
+  double low[2], deep[2];
+  for (int cut = 0; cut < 2; cut++) {
+    const char *sets[5] = {"output.frames=[1,12]", "output.mesh=ply", "output.points=none",
+                           "fluids.block.position=[-0.06,0.04,0]",
+                           cut ? "output.surface_subtract=true" : "output.surface_subtract=false"};
+    ooze_scene *s = NULL;
+    ooze_scene_options_default(&o);
+    o.sets = sets;
+    o.set_count = 5;
+    CHECK(ooze_scene_load(OZ_SOURCE_DIR "/tests/run/small.json", &o, &s, &why) == OOZE_OK, "%s",
+          why.text);
+    CHECK(run(s, RUN_FOLDER "/cut", 0, -1, NULL, &r) == OOZE_OK, "%s", why.text);
+    CHECK_EQ(ooze_scene_solids(s, 12, solids, 2, &count, &why), OOZE_OK);
+    CHECK_EQ(count, 2);
+    CHECK_EQ(solids[1].shape, OOZE_SHAPE_CAPSULE);
+    meets_walls(RUN_FOLDER "/cut/mesh/small.0012.ply", &solids[1], &low[cut], &deep[cut]);
+    ooze_scene_destroy(s);
+  }
+  CHECK(low[0] < -1e-4 && deep[0] < -1e-4, "%g m and %g m: there is something to take out", low[0],
+        deep[0]);
+  CHECK(low[1] > -1e-7 && deep[1] > -1e-7, "%g m below the floor, %g m in the paddle", low[1],
+        deep[1]);
+}
+
 OZ_CASE(caches_carry_the_channels_that_are_asked_for) {
   ooze_scene *s = load("output.channels=\"stress neighbours\"");
   ooze_run_report report;

@@ -83,6 +83,12 @@ OOZE_API const char *ooze_scene_material_name(const ooze_scene *scene, uint32_t 
 /* Cd of points that have none: the colour of each one's material, linear (as Houdini has it). */
 OOZE_API ooze_result ooze_scene_colour_points(const ooze_scene *scene, ooze_points *points,
                                               ooze_message *why);
+/* Colliders at a frame, as ooze_surface_desc.solids takes them: those with an inside (no shells, no
+ * sequences of meshes), less those that delete particles. Their bricks are the scene's. *out_count
+ * may be above capacity. */
+OOZE_API ooze_result ooze_scene_solids(const ooze_scene *scene, double frame,
+                                       ooze_collider_desc *out, uint32_t capacity,
+                                       uint32_t *out_count, ooze_message *why);
 OOZE_API const char *ooze_scene_wedge_name(const ooze_scene *scene, uint32_t index);
 
 typedef struct ooze_scene_estimate {

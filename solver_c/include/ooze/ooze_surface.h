@@ -57,6 +57,12 @@ typedef struct ooze_surface_desc {
   /* 0 to 1: a particle whose density is below this share of a full lattice's is at the surface
    * (density only). Default 0.85. */
   float threshold;
+  /* Solids that are taken out of the surface, by shape, half, invert, voxel, bricks and the pose
+   * `end` of colliders; bricks end where they end. Copied. Default none. */
+  uint32_t solid_count;
+  const ooze_collider_desc *solids;
+  /* m, -1e3 to 1e3: room left before solids; below 0 the surface reaches into them. Default 0. */
+  float solid_gap;
 } ooze_surface_desc;
 
 typedef struct ooze_surface_scalar {

@@ -1,6 +1,7 @@
 /* Poses: turning, moving, and the one that fits two sets of points best. SPDX-License-Identifier:
  * Apache-2.0 */
-#include "fill.h"
+#include "geo_internal.h"
+#include "ooze/ooze_surface.h"
 
 #include <math.h>
 
