@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "colliders.h"
 #include "detail.h"
 #include "nodes.h"
 #include "verb.h"
@@ -81,6 +82,7 @@ private:
     std::vector<Channel> channels;
     std::vector<ooze_surface_channel> listed;
     std::vector<uint32_t> materials;
+    std::vector<ooze_collider_desc> solids;
     ooze_hooks hooks;
     ooze_message why = {""};
     ooze_surface_desc_default(&d);
@@ -97,6 +99,10 @@ private:
     d.threshold = parms.real("threshold");
     myHost.fill(hooks);
     d.hooks = &hooks;
+    if (!find_solids(parms, d, solids, report)) return false;
+    d.solids = solids.data();
+    d.solid_count = uint32_t(solids.size());
+    d.solid_gap = parms.real("collidergap");
 
     std::vector<float> p = read(in, "P", 3), v, temperature, tensor, stress;
     points.count = uint32_t(in.getNumPoints());
@@ -131,6 +137,24 @@ private:
     if (parms.on("material")) points.material_count = find_materials(in, materials, report);
     points.materials = materials.data();
     return report.ok(ooze_surface_build(&d, &points, &out.s, &why), why, "surface");
+  }
+
+  // Colliders at the size of the surface's voxels, so that both have edges alike.
+  bool find_solids(const oz::Parms &parms, const ooze_surface_desc &d,
+                   std::vector<ooze_collider_desc> &out, oz::Report &report) {
+    oz::ColliderSettings settings;
+    oz::ColliderInput input;
+    const oz::Shapes shapes(inputGeo(1));
+    ooze_collider_desc_default(&settings.desc);
+    settings.solids = true;
+    settings.separation = d.separation;
+    settings.voxel = d.voxel > 0 ? d.voxel : 0.5f * d.separation;
+    settings.band = d.half_width;
+    settings.ground = parms.on("useground");
+    settings.ground_height = parms.real("groundheight");
+    settings.world = parms.world;
+    input.now = &shapes;
+    return myColliders.solids(settings, input, out, report);
   }
 
   // An attribute of the particles that the surface takes on.
@@ -252,6 +276,7 @@ private:
   }
 
   oz::Host myHost;
+  oz::Colliders myColliders; // shapes of the last cook, for those that stay
 };
 
 } // namespace

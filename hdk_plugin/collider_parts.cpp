@@ -50,6 +50,7 @@ void begin_piece(const std::string &name, const ColliderSettings &settings, Piec
   piece.mode = settings.mode;
   piece.voxel = settings.voxel;
   piece.thickness = settings.thickness;
+  piece.band = settings.band;
 }
 
 bool finite(const Piece &piece, Report &report) {

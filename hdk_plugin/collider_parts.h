@@ -16,6 +16,7 @@ struct Piece {
   uint32_t type = 0;              // how it moves: ColliderSettings::type
   uint32_t mode = 0;              // solid or shell: OOZE_SDF_*
   float voxel = 0, thickness = 0; // m: ColliderSettings
+  float band = 3;                 // voxels: ColliderSettings
   std::vector<uint32_t> triangles;
   std::vector<float> now, before, first; // 3 a point; first may be empty
   std::vector<float> friction, stick;    // 1 a point, where its points differ in them

@@ -29,7 +29,8 @@ static uint64_t key_of(const std::vector<float> &points, const std::vector<uint3
 bool Colliders::voxelise(const std::vector<float> &points, const Piece &piece, Placed &out,
                          Report &report) {
   bool fresh = false;
-  out.shape = key_of(points, piece.triangles, piece.voxel, piece.thickness, float(piece.mode));
+  out.shape = key_of(points, piece.triangles, piece.voxel, piece.thickness,
+                     float(piece.mode) + 4 * piece.band);
   Shape *shape = keep(out.shape, fresh);
   if (!fresh) return true;
   ooze_sdf_desc d;
@@ -38,6 +39,7 @@ bool Colliders::voxelise(const std::vector<float> &points, const Piece &piece, P
   d.voxel = piece.voxel;
   d.mode = piece.mode;
   d.thickness = piece.thickness;
+  d.exterior_band = piece.band;
   ooze_result r =
       ooze_sdf_from_mesh(&d, points.data(), uint32_t(points.size() / 3), piece.triangles.data(),
                          uint32_t(piece.triangles.size() / 3), &shape->sdf, &why);

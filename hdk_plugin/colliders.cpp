@@ -111,6 +111,12 @@ bool Colliders::gather(const ColliderSettings &settings, const ColliderInput &in
   for (auto &piece : pieces) {
     Placed made;
     if (piece.name.empty()) piece.name = "collider" + std::to_string(want.size() - own);
+    if (settings.solids) {
+      piece.desc.boundary = OOZE_BOUNDARY_SDF;
+      piece.type = 1;
+      piece.voxel = settings.voxel;
+      piece.first.clear();
+    }
     if (piece.desc.boundary == OOZE_BOUNDARY_PARTICLES && !settings.particles) {
       report.warn("this model knows no boundary particles: collider %s is met by contact",
                   piece.name.c_str());
@@ -126,11 +132,36 @@ bool Colliders::update(ooze_solver *s, const ColliderSettings &settings, const C
                        Report &report) {
   std::vector<Placed> want;
   if (!gather(settings, input, want, report) || !hand_over(s, want, report)) return false;
-  for (auto at = myShapes.begin(); at != myShapes.end();) { // shapes of frames gone by
+  drop_unused();
+  return true;
+}
+
+bool Colliders::solids(const ColliderSettings &settings, const ColliderInput &input,
+                       std::vector<ooze_collider_desc> &out, Report &report) {
+  std::vector<Placed> all;
+  if (!gather(settings, input, all, report)) return false;
+  drop_unused();
+  for (auto &p : all) {
+    give_bricks(p);
+    if (p.desc.role == OOZE_ROLE_COLLIDE) out.push_back(p.desc);
+  }
+  return true;
+}
+
+void Colliders::drop_unused() {
+  for (auto at = myShapes.begin(); at != myShapes.end();) {
     bool used = at->second.used == myUse;
     at = used ? std::next(at) : myShapes.erase(at);
   }
-  return true;
+}
+
+void Colliders::give_bricks(Placed &to) {
+  if (!to.shape) return;
+  const ooze_sdf &sdf = myShapes.at(to.shape).sdf;
+  to.desc.shape = OOZE_SHAPE_SDF;
+  to.desc.voxel = sdf.voxel;
+  to.desc.bricks = sdf.bricks;
+  to.desc.brick_count = sdf.brick_count;
 }
 
 bool Colliders::hand_over(ooze_solver *s, std::vector<Placed> &want, Report &report) {
@@ -139,13 +170,7 @@ bool Colliders::hand_over(ooze_solver *s, std::vector<Placed> &want, Report &rep
     if (!same_count) ooze_collider_remove(s, p.handle);
   for (size_t i = 0; i < want.size(); ++i) {
     Placed &w = want[i];
-    if (w.shape) {
-      const ooze_sdf &sdf = myShapes.at(w.shape).sdf;
-      w.desc.shape = OOZE_SHAPE_SDF;
-      w.desc.voxel = sdf.voxel;
-      w.desc.bricks = sdf.bricks;
-      w.desc.brick_count = sdf.brick_count;
-    }
+    give_bricks(w);
     ooze_result r = OOZE_OK;
     if (!same_count) {
       r = ooze_collider_add(s, &w.desc, &w.handle);

@@ -15,6 +15,9 @@ struct ColliderSettings {
   uint32_t type = 0;       // 0 automatic, 1 static, 2 rigid, 3 deforming
   uint32_t mode = OOZE_SDF_AUTO;
   float voxel = 0.01f, thickness = 0, separation = 0.01f;
+  float band = 3; // voxels of distance outside
+  bool solids =
+      false; // shapes alone, of `voxel`: how they move and what they feel is of no account
   bool ground = false, particles = true; // particles: the model knows those of boundaries
   float ground_height = 0;
   uint32_t limits = 0; // 0 none, 1 delete outside, 2 a closed box
@@ -67,6 +70,10 @@ public:
   // step.
   bool show(const ColliderSettings &settings, const ColliderInput &input, GU_Detail &to,
             Report &report);
+  // The same as ooze_surface_desc.solids takes them, less those that delete particles. Their bricks
+  // last until the next call.
+  bool solids(const ColliderSettings &settings, const ColliderInput &input,
+              std::vector<ooze_collider_desc> &out, Report &report);
   // Detail attributes force_NAME, torque_NAME and pivot_NAME.
   void write_loads(ooze_solver *s, GU_Detail &gdp) const;
 
@@ -92,6 +99,8 @@ private:
   bool gather(const ColliderSettings &settings, const ColliderInput &input,
               std::vector<Placed> &out, Report &report);
   Shape *keep(uint64_t key, bool &fresh);
+  void drop_unused();           // shapes of frames gone by
+  void give_bricks(Placed &to); // those of its shape
   bool place(Piece &piece, const ColliderSettings &settings, Placed &out, Report &report);
   bool fit(const Piece &piece, const std::vector<float> &local, bool still, float error[2],
            ooze_collider_desc &desc, Report &report);

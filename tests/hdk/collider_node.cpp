@@ -165,4 +165,90 @@ OZ_CASE(guides_show_nozzles_ground_and_limits) {
   CHECK(solver->guide(0)->getNumPoints() == 0 && bits(solver->gdp) == before);
   whole_world();
 }
+// ---- taken out of the surface ----
+
+// Deepest vertex of the polygons in a box of this size about x, turned about y; and how many lie on
+// it.
+static double deepest(const GU_Detail *g, double x, double y, double z, double size, double turn,
+                      int *touching) {
+  double most = -1;
+  *touching = 0;
+  for (GA_Offset o : g->order) {
+    const UT_Vector3 p = g->getPos3(o);
+    const double u = double(p[0]) - x, v = double(p[1]) - y, w = double(p[2]) - z,
+                 c = std::cos(turn), s = std::sin(turn);
+    const double out = std::max({std::fabs(c * u - s * w), std::fabs(v), std::fabs(s * u + c * w)});
+    most = std::max(most, 0.5 * size - out);
+    *touching += std::fabs(0.5 * size - out) < 0.02 * D;
+  }
+  return most;
+}
+
+static SOP_Node *surface_of(Make &fluid, Make *colliders) {
+  SOP_Node *s = node("ooze::surface::1.0", {&fluid, colliders});
+  s->set("particlesep", D);
+  s->set("velocity", 0);
+  s->set_text("output", "polygons");
+  return s;
+}
+
+OZ_CASE(surfaces_end_at_colliders_that_move) {
+  fresh_world();
+  Make fluid([](GU_Detail &g, double) { block(g, 10, 0, 0, 0, D); });
+  Make wall([](GU_Detail &g, double frame) { box(g, 0.2, 0.5 * frame, 0.2, 0.3, 0.3); });
+  SOP_Node *s = surface_of(fluid, &wall), *whole = surface_of(fluid, nullptr);
+  int on = 0;
+  CHECK(cook(whole, 1) != nullptr);
+  for (double frame : {1.0, 0.9}) {
+    CHECK(deepest(whole->gdp, 0.2, 0.5 * frame, 0.2, 0.3, 0.3, &on) > D, "something to cut");
+    const GU_Detail *g = cook(s, frame);
+    CHECK(g != nullptr && s->messages.empty(), "%s", said(s).c_str());
+    const double deep = deepest(g, 0.2, 0.5 * frame, 0.2, 0.3, 0.3, &on);
+    CHECK(deep < 0.15 * D, "%g m: a quarter of a voxel, half a separation, at its edges", deep);
+    CHECK(on > 50, "%d vertices lie on it", on);
+  }
+  // room
+  s->set("collidergap", 0.5 * D);
+  CHECK(cook(s, 1) != nullptr);
+  CHECK(deepest(s->gdp, 0.2, 0.5, 0.2, 0.3, 0.3, &on) < -0.27 * D,
+        "0.5 over the root of 3 at its corners");
+  // the floor, with no collider at all
+  whole->set("useground", 1);
+  whole->set("groundheight", 2.5 * D);
+  CHECK(cook(whole, 1) != nullptr);
+  double low = 1;
+  for (GA_Offset o : whole->gdp->order) low = std::min(low, double(whole->gdp->getPos3(o)[1]));
+  CHECK_NEAR(low, 2.5 * D, 1e-6, "flat walls are met exactly");
+  whole_world();
+}
+
+OZ_CASE(surfaces_end_at_vdbs_and_keep_what_only_deletes) {
+  fresh_world();
+  Make fluid([](GU_Detail &g, double) { block(g, 10, 0, 0, 0, D); });
+  Make ball(
+      [](GU_Detail &g, double) { grids::sphere(g, "ball", 0.15f, 0.02f, 0.2f, 0.45f, 0.2f); });
+  Make killer([](GU_Detail &g, double) {
+    box(g, 0.2, 0.5, 0.2, 0.3, 0.3);
+    whole(g, GA_ATTRIB_PRIMITIVE, "kill", 1);
+  });
+  SOP_Node *s = surface_of(fluid, &ball), *all = surface_of(fluid, nullptr),
+           *kept = surface_of(fluid, &killer);
+  CHECK(cook(s, 1) != nullptr && s->messages.empty(), "%s", said(s).c_str());
+  double nearest = 1;
+  for (GA_Offset o : s->gdp->order) {
+    const UT_Vector3 p = s->gdp->getPos3(o);
+    nearest = std::min(nearest, std::sqrt(std::pow(double(p[0]) - 0.2, 2) +
+                                          std::pow(double(p[1]) - 0.45, 2) +
+                                          std::pow(double(p[2]) - 0.2, 2)));
+  }
+  CHECK_NEAR(nearest, 0.15, 0.02 * D, "the ball's own voxels");
+  CHECK(cook(all, 1) != nullptr && cook(kept, 1) != nullptr);
+  CHECK_BITS(all->gdp, kept->gdp);
+  // VDBs are cut too
+  s->set_text("output", "vdb");
+  all->set_text("output", "vdb");
+  CHECK(cook(s, 1) != nullptr && cook(all, 1) != nullptr);
+  CHECK(grids::names(*s->gdp).size() == 1);
+  whole_world();
+}
 OZ_TEST_MAIN()
