@@ -63,17 +63,18 @@ def network(parent, name):
 def simulate(box, sources, colliders, separation, **solver):
     """Solver, cache and surface after the sources; returns the surface's last node."""
     sim = add(box, "ooze::solver::1.0", "sim", sources, colliders, particlesep=separation, **solver)
-    return output(box, put(sim, startframe=1))
+    floor = {name: solver[name] for name in ("useground", "groundheight") if name in solver}
+    return output(box, put(sim, startframe=1), colliders, **floor)
 
 
-def output(box, sim):
-    """Cache and surface of what a simulation gives."""
+def output(box, sim, colliders=None, **surface):
+    """Cache and surface of what a simulation gives; colliders are taken out of the surface, so that both can be rendered."""
     files = "$HIP/geo/%s/sim.$F4.bgeo.sc" % box.name()
     add(box, "rop_geometry", "farm", sim, sopoutput=files, trange="normal", alfprogress=1)
     cache = add(box, "filecache", "cache", sim, filemethod="explicit", file=files, cachesim=1)
     # v goes along for motion blur; pscale stays with the particles
-    surface = add(box, "ooze::surface::1.0", "surface", cache, output="polygons", method="anisotropic", smoothing=2, velocity=1)
-    out = add(box, "null", "OUT", surface)
+    skin = add(box, "ooze::surface::1.0", "surface", cache, colliders, output="polygons", method="anisotropic", smoothing=2, velocity=1, **surface)
+    out = add(box, "null", "OUT", skin)
     out.setDisplayFlag(True)
     out.setRenderFlag(True)
     box.layoutChildren()

@@ -75,7 +75,7 @@ for what, attempt in (
         ("a parameter", lambda: kit.add(box, "ooze::solver::1.0", "x", substep=3)),
         ("a menu's word", lambda: kit.add(box, "ooze::source::1.0", "x", preset="hony")),
         ("a value", lambda: kit.add(box, "ooze::solver::1.0", "x", substeps=-3)),
-        ("an input", lambda: kit.add(box, "ooze::surface::1.0", "x", None, kit.add(box, "null", "n"))),
+        ("an input", lambda: kit.add(box, "ooze::surface::1.0", "x", None, None, kit.add(box, "null", "n"))),
         ("a tuple's length", lambda: kit.add(box, "box", "x", size=(1, 2)))):
     try:
         attempt()
