@@ -297,6 +297,20 @@ struct host_block { /* freed at the end of the call */
 ooze_result no_host_memory(uint64_t count, ooze_message *why) {
   return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %llu links", (unsigned long long)count);
 }
+/* Where each row begins, from its length; rows of a group of particles lie side by side. Returns
+ * how many lines of GROUP entries they take. */
+uint64_t place_rows(const uint16_t *len, uint32_t *row, size_t n) {
+  uint64_t lines = 0;
+  for (size_t i = 0; i < n; i += GROUP) {
+    uint32_t most = 0;
+    for (size_t k = i; k < n && k < i + GROUP; k++) {
+      row[k] = (uint32_t)(lines * GROUP + k % GROUP);
+      most = len[k] > most ? len[k] : most;
+    }
+    lines += most;
+  }
+  return lines;
+}
 } // namespace
 
 ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *links, uint64_t count,
@@ -331,15 +345,7 @@ ooze_result links_put(oz_backend *b, const uint32_t *at, const oz_link_pair *lin
       const uint32_t i = at[turn ? links[k].b : links[k].a];
       if (has_row(i)) len[i]++;
     }
-  uint64_t lines = 0;
-  for (uint32_t i = 0; i < n; i += GROUP) {
-    uint32_t most = 0;
-    for (uint32_t k = i; k < n && k < i + GROUP; k++) {
-      row[k] = (uint32_t)(lines * GROUP + k % GROUP);
-      most = len[k] > most ? len[k] : most;
-    }
-    lines += most;
-  }
+  const uint64_t lines = place_rows(len, row, n);
   OZ_TRY(reserve_lines(g, to, lines, why));
   const size_t entries = (size_t)lines * GROUP;
   host_block hj(g, entries * 4), hrest(g, entries * 4), hkind(g, entries * 4),

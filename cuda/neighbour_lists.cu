@@ -282,6 +282,42 @@ struct density_cells {
   }
 };
 
+/* The fused position gather, which posts the status, can begin with the rows of the start list. */
+static bool overlaps_position_gather(const gpu *g, const oz_frame *f) {
+  return f->fused_density && f->start_entries && !disabled(g, DISABLE_POSITION_FUSION) &&
+         !disabled(g, DISABLE_OVERLAP) && !disabled(g, DISABLE_STATUS_CARRIERS) && !g->profile.on;
+}
+
+/* The density list without a row that has entries. */
+static ooze_result clear_density_rows(gpu *g, ooze_message *why) {
+  OZ_CUDA(cudaMemsetAsync(g->lists.density.len.at, 0, (size_t)g->count * 2, g->stream),
+          "neighbour lists");
+  OZ_CUDA(cudaMemsetAsync(g->lists.density.group.at, 0, ((size_t)g->count + GROUP - 1) / GROUP * 4,
+                          g->stream),
+          "neighbour lists");
+  return OOZE_OK;
+}
+
+/* Rows of `count` particles from a grid of cells, sorted anew. */
+static ooze_result search_density_rows(gpu *g, oz_frame *f, const density_cells &to, uint32_t count,
+                                       ooze_message *why) {
+  search<true> s = {};
+  OZ_TRY(order_by_cell(g, to.key, count, why));
+  OZ_TRY(find_cells(g, count, nullptr, f->p, f->x, f->A, f->dx, to.moves, why));
+  OZ_TRY(clear_list_counters(g, why));
+  s.own = f->p, s.at = f->A;
+  s.cell_of = as<uint32_t>(g->sorter.cell_of), s.around = as<uint2>(g->sorter.grid.around);
+  s.n = g->count, s.capacity = g->sorter.grid.capacity;
+  s.radius2 = to.radius * to.radius;
+  s.x = f->x, s.sorted_x = f->dx, s.skip2 = f->h2, s.min_approach2 = f->min_approach2;
+  s.entries = g->lists.density.entries.at, s.group = as<uint32_t>(g->lists.density.group),
+  s.len = as<uint16_t>(g->lists.density.len), s.lines = row_lines(&g->lists.density, 4);
+  s.asked = &status_on_device(g)->groups[1], s.total = &status_on_device(g)->neighbours;
+  s.owner = f->has_boundary ? f->owner : nullptr, s.slip = f->has_slip ? f->material : nullptr;
+  OZ_CUDA(launch_search(g, s, g->stream), "neighbour search");
+  return OOZE_OK;
+}
+
 ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
@@ -314,39 +350,16 @@ ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_
     to.key.cell_of = as<uint32_t>(g->sorter.cell_of);
     g->lists.sift_pause = count > g->count / 4 * 3 ? 7 : 0;
   }
-  if (!count) { /* rows without entries */
-    OZ_CUDA(cudaMemsetAsync(g->lists.density.len.at, 0, (size_t)g->count * 2, g->stream),
-            "neighbour lists");
-    OZ_CUDA(cudaMemsetAsync(g->lists.density.group.at, 0,
-                            ((size_t)g->count + GROUP - 1) / GROUP * 4, g->stream),
-            "neighbour lists");
-  }
+  if (!count) OZ_TRY(clear_density_rows(g, why));
   while (count) {
     if (to.table) {
       if (!binned) OZ_TRY(prepare_bins(g, to.key, f, to.moves, &bins, why));
-      /* the fused position gather, which posts the status, can begin with the rows of the start
-       * list */
-      const bool overlaps =
-          late && f->fused_density && f->start_entries && !disabled(g, DISABLE_POSITION_FUSION) &&
-          !disabled(g, DISABLE_OVERLAP) && !disabled(g, DISABLE_STATUS_CARRIERS) && !g->profile.on;
+      const bool overlaps = late && overlaps_position_gather(g, f);
       OZ_TRY(moved_rows(g, bins, binned, f, to.radius, row_lines(&g->lists.density, 4), overlaps,
                         why));
       binned = false;
     } else {
-      search<true> s = {};
-      OZ_TRY(order_by_cell(g, to.key, count, why));
-      OZ_TRY(find_cells(g, count, nullptr, f->p, f->x, f->A, f->dx, to.moves, why));
-      OZ_TRY(clear_list_counters(g, why));
-      s.own = f->p, s.at = f->A;
-      s.cell_of = as<uint32_t>(g->sorter.cell_of), s.around = as<uint2>(g->sorter.grid.around);
-      s.n = g->count, s.capacity = g->sorter.grid.capacity;
-      s.radius2 = to.radius * to.radius;
-      s.x = f->x, s.sorted_x = f->dx, s.skip2 = f->h2, s.min_approach2 = f->min_approach2;
-      s.entries = g->lists.density.entries.at, s.group = as<uint32_t>(g->lists.density.group),
-      s.len = as<uint16_t>(g->lists.density.len), s.lines = row_lines(&g->lists.density, 4);
-      s.asked = &status_on_device(g)->groups[1], s.total = &status_on_device(g)->neighbours;
-      s.owner = f->has_boundary ? f->owner : nullptr, s.slip = f->has_slip ? f->material : nullptr;
-      OZ_CUDA(launch_search(g, s, g->stream), "neighbour search");
+      OZ_TRY(search_density_rows(g, f, to, count, why));
     }
     if (late) {
       OZ_TRY(post_status_deferred(g, why));

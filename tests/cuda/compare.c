@@ -264,34 +264,47 @@ static void write_array(const both *t, const side *s, const array *a, const floa
     CHECK(s->copy(s->b, p, raw, (size_t)n * words * 4));
   free(raw);
 }
-static int live(const both *t, const array *a) {
+static int named(const array *a, const char *name) { return strcmp(a->name, name) == 0; }
+
+enum { UNDECIDED = -1 };
+
+/* Arrays of one stage or of the soft solve. */
+static int live_by_stage(const both *t, const array *a) {
   if (a->when == 4) return t->summed;
   /* from density_bound to finish: heat and mixing work there */
-  if (!strcmp(a->name, "density_step")) return t->position && t->bounded && t->multiplied;
+  if (named(a, "density_step")) return t->position && t->bounded && t->multiplied;
   if (a->when == 7) return t->near;
   if (a->when > 4) return t->other || t->no_matrices || (a->when == 6) == t->bounded;
   if (t->soft)
-    return a->when == 3 || !strcmp(a->name, "y2") || !strcmp(a->name, "wall_term") ||
-           (!a->when && strcmp(a->name, "A"));
-  if (a->when == 3) return 0;
-  if (t->keys && !t->other && !strcmp(a->name, "A")) return 0;
+    return a->when == 3 || named(a, "y2") || named(a, "wall_term") || (!a->when && !named(a, "A"));
+  return a->when == 3 ? 0 : UNDECIDED;
+}
+
+/* Arrays that a model or a search has another use for. */
+static int live_by_model(const both *t, const array *a) {
+  const int matrices = named(a, "A");
+  if (t->keys && !t->other && matrices) return 0;
   /* the GPU's search has used them */
-  if (t->scratch && (!strcmp(a->name, "A") || !strcmp(a->name, "dx"))) return 0;
+  if (t->scratch && (matrices || named(a, "dx"))) return 0;
   /* all their arrays are those of the position phase */
   if (t->other && a->when) return a->when == 2;
-  if (t->other && !strcmp(a->name, "A")) return t->sent;
-  if (t->no_matrices && !strcmp(a->name, "A")) return 0; /* holds what a search left there */
+  if (t->other && matrices) return t->sent;
+  if (t->no_matrices && matrices) return 0; /* holds what a search left there */
   /* that scheme has its own use for y2, which lies over them */
   if (t->paper && a->when == 1) return 0;
-  if (t->paper && !strcmp(a->name, "y2")) return 1;
+  return t->paper && named(a, "y2") ? 1 : UNDECIDED;
+}
+
+static int live(const both *t, const array *a) {
+  int known = live_by_stage(t, a);
+  if (known == UNDECIDED) known = live_by_model(t, a);
+  if (known != UNDECIDED) return known;
   /* it lies over aq */
-  if (t->tension && (!strcmp(a->name, "cg_applied") || !strcmp(a->name, "wall_term")))
-    return a->name[0] == 'w';
+  if (t->tension && (named(a, "cg_applied") || named(a, "wall_term"))) return a->name[0] == 'w';
   /* its work array is r, under rot */
-  if (t->heat && (!strcmp(a->name, "cg_residual") || !strcmp(a->name, "rotation")))
-    return !strcmp(a->name, "cg_residual");
+  if (t->heat && (named(a, "cg_residual") || named(a, "rotation"))) return named(a, "cg_residual");
   /* on the CPU it lies over r, pp and aq */
-  if (!strcmp(a->name, "p")) return t->position || !t->velocity;
+  if (named(a, "p")) return t->position || !t->velocity;
   return !a->when || (a->when == 1 ? t->velocity && !t->position : t->position);
 }
 
@@ -384,125 +397,133 @@ static void judge(both *t, oz_stage stage, const char *name, double *difference,
   if (worst > f->worst) f->worst = worst;
 }
 
-static void compare(both *t, oz_stage stage) {
+/* The six words of a symmetric matrix R diag(w) R' in place of its eigenvalues w; v is R as a
+ * quaternion. A frame is not unique, the matrix that it stands for is. */
+static void matrix_of_frame(float *w, const float *v) {
+  static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
+  const float R[9] = {1 - 2 * (v[1] * v[1] + v[2] * v[2]), 2 * (v[0] * v[1] - v[2] * v[3]),
+                      2 * (v[0] * v[2] + v[1] * v[3]),     2 * (v[0] * v[1] + v[2] * v[3]),
+                      1 - 2 * (v[0] * v[0] + v[2] * v[2]), 2 * (v[1] * v[2] - v[0] * v[3]),
+                      2 * (v[0] * v[2] - v[1] * v[3]),     2 * (v[1] * v[2] + v[0] * v[3]),
+                      1 - 2 * (v[0] * v[0] + v[1] * v[1])};
+  float out[7] = {0, 0, 0, 0, 0, 0, w[3]};
+  for (int c = 0; c < 6; c++)
+    for (int e = 0; e < 3; e++) out[c] += R[3 * I[c] + e] * w[e] * R[3 * J[c] + e];
+  memcpy(w, out, sizeof out);
+}
+
+/* An array of one side, as words that can be compared; returns how many a particle has. */
+static uint32_t comparable(both *t, side *s, const array *r, float *out) {
+  read_array(t, s, r, out);
+  if (!named(r, "precond_eigenvalues")) return r->words;
+  float *rotation = calloc((size_t)t->n * MOST, 4);
+  read_array(t, s, r - 1, rotation);
+  for (uint32_t i = 0; i < t->n; i++)
+    matrix_of_frame(out + (size_t)i * MOST, rotation + (size_t)i * MOST);
+  free(rotation);
+  return 7;
+}
+
+static double greatest(const float *a, uint32_t n, uint32_t words) {
+  double scale = 1e-30;
+  for (uint32_t i = 0; i < n; i++)
+    for (uint32_t c = 0; c < words; c++) {
+      double v = fabs((double)a[(size_t)i * MOST + c]);
+      if (v > scale && v < 1e30) scale = v;
+    }
+  return scale;
+}
+
+static void compare_array(both *t, oz_stage stage, const array *r, double *difference) {
   const uint32_t n = t->n;
-  float *a = calloc((size_t)n * MOST, 4), *b = calloc((size_t)n * MOST, 4),
-        *pa = calloc((size_t)n * MOST, 4), *pb = calloc((size_t)n * MOST, 4);
-  double *difference = malloc(((size_t)n + 1) * sizeof *difference);
-  for (int k = 0; k < ARRAYS; k++) {
-    const array *r = &arrays[k];
-    if (!live(t, r) || !strcmp(r->name, "precond_rotation")) continue;
-    if (t->own_gradients && r->sums && !t->ran_gradient) continue;
-    read_array(t, &t->a, r, a);
-    read_array(t, &t->b, r, b);
-    uint32_t words = r->words;
-    if (!strcmp(
-            r->name,
-            "precond_eigenvalues")) { /* a frame is not unique, the matrix that it stands for is */
-      for (int side_of = 0; side_of < 2; side_of++) {
-        float *m = side_of ? b : a, *q = side_of ? pb : pa;
-        read_array(t, side_of ? &t->b : &t->a, &arrays[k - 1], q);
-        for (uint32_t i = 0; i < n; i++) {
-          float *w = m + (size_t)i * MOST, *v = q + (size_t)i * MOST;
-          float R[9] = {1 - 2 * (v[1] * v[1] + v[2] * v[2]), 2 * (v[0] * v[1] - v[2] * v[3]),
-                        2 * (v[0] * v[2] + v[1] * v[3]),     2 * (v[0] * v[1] + v[2] * v[3]),
-                        1 - 2 * (v[0] * v[0] + v[2] * v[2]), 2 * (v[1] * v[2] - v[0] * v[3]),
-                        2 * (v[0] * v[2] - v[1] * v[3]),     2 * (v[1] * v[2] + v[0] * v[3]),
-                        1 - 2 * (v[0] * v[0] + v[1] * v[1])};
-          float out[7] = {0, 0, 0, 0, 0, 0, w[3]};
-          static const int I[6] = {0, 1, 2, 0, 0, 1}, J[6] = {0, 1, 2, 1, 2, 2};
-          for (int c = 0; c < 6; c++)
-            for (int e = 0; e < 3; e++) out[c] += R[3 * I[c] + e] * w[e] * R[3 * J[c] + e];
-          memcpy(w, out, sizeof out);
-        }
-      }
-      words = 7;
+  float *a = calloc((size_t)n * MOST, 4), *b = calloc((size_t)n * MOST, 4);
+  const uint32_t words = comparable(t, &t->a, r, a);
+  comparable(t, &t->b, r, b);
+  double scale = greatest(a, n, words);
+  /* a translation is what is left of two positions: its roundings are theirs */
+  if (stage == OZ_STAGE_blend_match && scale < (double)t->a.f.d) scale = (double)t->a.f.d;
+  for (uint32_t i = 0; i < n; i++) {
+    difference[i] = 0.0;
+    /* the CPU leaves these out */
+    if (t->a.f.skip_boundary && t->a.at[i] >= t->a.f.fluid) continue;
+    for (uint32_t c = 0; c < words; c++) {
+      float va = a[(size_t)i * MOST + c], vb = b[(size_t)i * MOST + c];
+      if (!memcmp(&va, &vb, 4)) continue;
+      double d = fabs((double)va - (double)vb);
+      if (!(d <= difference[i])) difference[i] = d == d ? d : 1e30;
     }
-    double scale = 1e-30;
-    for (uint32_t i = 0; i < n; i++)
-      for (uint32_t c = 0; c < words; c++) {
-        double v = fabs((double)a[(size_t)i * MOST + c]);
-        if (v > scale && v < 1e30) scale = v;
-      }
-    /* a translation is what is left of two positions: its roundings are theirs */
-    if (stage == OZ_STAGE_blend_match && scale < (double)t->a.f.d) scale = (double)t->a.f.d;
-    for (uint32_t i = 0; i < n; i++) {
-      difference[i] = 0.0;
-      /* the CPU leaves these out */
-      if (t->a.f.skip_boundary && t->a.at[i] >= t->a.f.fluid) continue;
-      for (uint32_t c = 0; c < words; c++) {
-        float va = a[(size_t)i * MOST + c], vb = b[(size_t)i * MOST + c];
-        if (!memcmp(&va, &vb, 4)) continue;
-        double d = fabs((double)va - (double)vb);
-        if (!(d <= difference[i])) difference[i] = d == d ? d : 1e30;
-      }
-    }
-    judge(t, stage, r->name, difference, n, scale);
   }
-  /* planes and what they took */
-  if (t->a.f.wall_count && t->b.f.wall_count && stage != OZ_STAGE_finish) {
-    wall_copy wa = read_walls(&t->a), wb = read_walls(&t->b);
+  judge(t, stage, r->name, difference, n, scale);
+  free(a), free(b);
+}
+
+static void wall_words(const oz_wall *w, float d, float out[10]) {
+  const float words[10] = {w->n[0],     w->n[1],     w->n[2],     w->s / d, (float)w->active,
+                           w->t[0] / d, w->t[1] / d, w->t[2] / d, w->press, w->u[0]};
+  memcpy(out, words, sizeof words);
+}
+
+/* Planes of one particle, and the impulses that they took: greatest values and differences. */
+static void compare_planes(const both *t, const wall_copy *wa, const wall_copy *wb, uint32_t sa,
+                           uint32_t sb, double scale[2], double worst[2]) {
+  if (wa->planes[sa] != wb->planes[sb]) {
+    worst[0] = 1e30;
+    return;
+  }
+  for (uint32_t k = 0; k < wa->planes[sa]; k++) {
+    const size_t at = (size_t)sa * t->a.f.contact_planes + k,
+                 bt = (size_t)sb * t->b.f.contact_planes + k;
+    float x[10], y[10];
+    wall_words(wa->wall + at, t->a.f.d, x);
+    wall_words(wb->wall + bt, t->a.f.d, y);
+    for (int c = 0; c < 10; c++) {
+      scale[0] = fmax(scale[0], fabs((double)x[c]));
+      worst[0] = fmax(worst[0], fabs((double)x[c] - (double)y[c]));
+    }
+    for (size_t c = 0; c < 3; c++) {
+      const double ja = (double)wa->impulse[3 * at + c], jb = (double)wb->impulse[3 * bt + c];
+      scale[1] = fmax(scale[1], fabs(ja));
+      worst[1] = fmax(worst[1], fabs(ja - jb));
+    }
+  }
+}
+
+/* Planes and what they took; loads on walls, where a stage has them. */
+static void compare_walls(both *t, oz_stage stage, double *difference) {
+  const int loads =
+      t->a.f.has_loads && stage >= OZ_STAGE_load_start && stage <= OZ_STAGE_load_mps_move;
+  wall_copy wa = read_walls(&t->a), wb = read_walls(&t->b);
+  for (int what = 0; what < 1 + loads; what++) {
     double scale[2] = {1e-30, 1e-30};
     uint32_t m = 0;
-    for (int pass = 0; pass < 2; pass++)
-      for (uint32_t r = 0; r < n; r++) {
+    for (int pass = 0; pass < 2; pass++) /* scales first, then differences by them */
+      for (uint32_t r = 0; r < t->n; r++) {
         const uint32_t sa = t->a.slot[r], sb = t->b.slot[r];
         double worst[2] = {0.0, 0.0};
         if (!sa || !sb) continue;
-        if (wa.planes[sa - 1] != wb.planes[sb - 1]) worst[0] = 1e30;
-        for (uint32_t k = 0; k < wa.planes[sa - 1] && worst[0] < 1e30; k++) {
-          const oz_wall *x = wa.wall + (size_t)(sa - 1) * t->a.f.contact_planes + k,
-                        *y = wb.wall + (size_t)(sb - 1) * t->b.f.contact_planes + k;
-          const float vx[10] = {x->n[0],
-                                x->n[1],
-                                x->n[2],
-                                x->s / t->a.f.d,
-                                (float)x->active,
-                                x->t[0] / t->a.f.d,
-                                x->t[1] / t->a.f.d,
-                                x->t[2] / t->a.f.d,
-                                x->press,
-                                x->u[0]};
-          const float vy[10] = {y->n[0],
-                                y->n[1],
-                                y->n[2],
-                                y->s / t->a.f.d,
-                                (float)y->active,
-                                y->t[0] / t->a.f.d,
-                                y->t[1] / t->a.f.d,
-                                y->t[2] / t->a.f.d,
-                                y->press,
-                                y->u[0]};
-          for (int c = 0; c < 10; c++) {
-            scale[0] = fmax(scale[0], fabs((double)vx[c]));
-            worst[0] = fmax(worst[0], fabs((double)vx[c] - (double)vy[c]));
-          }
-          for (int c = 0; c < 3; c++) {
-            float ja = wa.impulse[((size_t)(sa - 1) * t->a.f.contact_planes + k) * 3 + (size_t)c],
-                  jb = wb.impulse[((size_t)(sb - 1) * t->b.f.contact_planes + k) * 3 + (size_t)c];
-            scale[1] = fmax(scale[1], fabs((double)ja));
-            worst[1] = fmax(worst[1], fabs((double)ja - (double)jb));
-          }
-        }
-        if (pass) difference[m++] = fmax(worst[0] / fmax(scale[0], 1.0), worst[1] / scale[1]);
+        if (what)
+          compare_load(&wa.load[sa - 1], &wb.load[sb - 1], scale, worst);
+        else
+          compare_planes(t, &wa, &wb, sa - 1, sb - 1, scale, worst);
+        const double least = what ? 0.0 : 1.0;
+        if (pass) difference[m++] = fmax(worst[0] / fmax(scale[0], least), worst[1] / scale[1]);
       }
-    judge(t, stage, "walls", difference, m, 1.0);
-    if (t->a.f.has_loads && stage >= OZ_STAGE_load_start && stage <= OZ_STAGE_load_mps_move) {
-      double size[2] = {1e-30, 1e-30};
-      m = 0;
-      for (int pass = 0; pass < 2; pass++)
-        for (uint32_t r = 0; r < n; r++) {
-          const uint32_t sa = t->a.slot[r], sb = t->b.slot[r];
-          double off[2] = {0.0, 0.0};
-          if (!sa || !sb) continue;
-          compare_load(&wa.load[sa - 1], &wb.load[sb - 1], size, off);
-          if (pass) difference[m++] = fmax(off[0] / size[0], off[1] / size[1]);
-        }
-      judge(t, stage, "loads", difference, m, 1.0);
-    }
-    free_walls(&wa), free_walls(&wb);
+    judge(t, stage, what ? "loads" : "walls", difference, m, 1.0);
   }
-  free(a), free(b), free(pa), free(pb), free(difference);
+  free_walls(&wa), free_walls(&wb);
+}
+
+static void compare(both *t, oz_stage stage) {
+  double *difference = malloc(((size_t)t->n + 1) * sizeof *difference);
+  for (int k = 0; k < ARRAYS; k++) {
+    const array *r = &arrays[k];
+    if (!live(t, r) || named(r, "precond_rotation")) continue;
+    if (t->own_gradients && r->sums && !t->ran_gradient) continue;
+    compare_array(t, stage, r, difference);
+  }
+  if (t->a.f.wall_count && t->b.f.wall_count && stage != OZ_STAGE_finish)
+    compare_walls(t, stage, difference);
+  free(difference);
 }
 
 /* ---- the table ---- */

@@ -200,11 +200,8 @@ OZ_CASE(a_pair_that_creeps_in_is_listed_in_the_next_substep) {
   }
 }
 
-/* Regions that rest, that fall together, that shear and that boil side by side: what the rows hold
- * is what their definition says, and the same on all. */
-OZ_CASE(rows_hold_what_is_not_calm_and_nothing_else) {
-  static machine m;
-  const double h = 2.2 * (double)D;
+/* Regions that rest, that fall together, that shear and that boil side by side. */
+static void put_regions(void) {
   seed = 5, count = 0;
   for (int i = 0; i < EDGE * EDGE * EDGE; i++) {
     const float x = (float)(i % EDGE), y = (float)(i / EDGE % EDGE), z = (float)(i / EDGE / EDGE);
@@ -227,6 +224,13 @@ OZ_CASE(rows_hold_what_is_not_calm_and_nothing_else) {
     for (int k = 0; k < 3; k++) to[count - 1][k] += 0.02f * D * uniform();
     if (falls) to[count - 1][1] -= 3.0f * D;
   }
+}
+
+/* What the rows hold is what their definition says, and the same on all. */
+OZ_CASE(rows_hold_what_is_not_calm_and_nothing_else) {
+  static machine m;
+  const double h = 2.2 * (double)D;
+  put_regions();
   uint32_t want = 0, unsure = 0, calm = 0, got[WAYS];
   for (int way = 0; way < WAYS; way++) {
     got[way] = 0;
