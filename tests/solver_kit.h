@@ -42,6 +42,12 @@ static inline ooze_solver *threaded_solver(float separation, uint32_t threads) {
   return solver_of(&desc);
 }
 
+static inline uint64_t hash_of(ooze_solver *s) {
+  uint64_t h = 0;
+  CHECK_OK(ooze_state_hash(s, &h), s);
+  return h;
+}
+
 /* side^3 particles one separation apart, of which the first is at (x, y, z); x runs fastest. */
 static inline void lattice_cube(float (*out)[3], int side, float separation, float x, float y,
                                 float z) {

@@ -66,17 +66,19 @@ static void timer(int ms) {
   setitimer(ITIMER_REAL, &every, NULL);
 }
 
+static void catch_signal(int number, void (*handler)(int), int flags) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  sigemptyset(&action.sa_mask);
+  sigaction(number, &action, NULL);
+}
+
 void cli_busy(const char *what, int quiet, int stop) {
   static int ready;
-  if (!ready) {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_tick;
-    action.sa_flags = SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGALRM, &action, NULL);
-    ready = 1;
-  }
+  if (!ready) catch_signal(SIGALRM, on_tick, SA_RESTART);
+  ready = 1;
   busy = 0;
   snprintf(text, sizeof text, "%s", what);
   ticks = 0;
@@ -99,23 +101,14 @@ void cli_idle(void) {
 }
 
 static void on_signal(int number) {
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = SIG_DFL; /* a second one takes effect at once */
-  sigemptyset(&action.sa_mask);
-  sigaction(number, &action, NULL);
+  catch_signal(number, SIG_DFL, 0); /* a second one takes effect at once */
   stop_asked = 1;
   if (busy && stop_at_once) leave();
 }
 
 void cli_catch_stop(void) {
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = on_signal;
-  action.sa_flags = SA_RESTART;
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  catch_signal(SIGINT, on_signal, SA_RESTART);
+  catch_signal(SIGTERM, on_signal, SA_RESTART);
 }
 
 #else

@@ -48,28 +48,21 @@ static ooze_result load(const char *path, const char *model, const char *extra,
 
 /* ---- measuring ---- */
 
-static const float *positions(const ooze_points *p) {
+static const void *column(const ooze_points *p, const char *name, uint32_t type,
+                          uint32_t components) {
   ooze_points_attribute a;
-  memset(&a, 0, sizeof a);
-  a.size = (uint32_t)sizeof a;
-  return p && ooze_points_find(p, "P", &a) >= 0 && a.type == OOZE_FLOAT32 && a.components == 3
-             ? a.data
-             : NULL;
+  ooze_points_attribute_default(&a);
+  const int found = p && ooze_points_find(p, name, &a) >= 0;
+  return found && a.type == type && a.components == components ? a.data : NULL;
 }
+static const float *positions(const ooze_points *p) { return column(p, "P", OOZE_FLOAT32, 3); }
+static const int32_t *ids(const ooze_points *p) { return column(p, "id", OOZE_INT32, 1); }
 static double height_of(const ooze_points *p) {
   const float *x = positions(p);
   const uint64_t n = p ? ooze_points_count(p) : 0;
   double sum = 0.0;
   for (uint64_t i = 0; x && i < n; ++i) sum += (double)x[3 * i + 1];
   return n ? sum / (double)n : 0.0;
-}
-static const int32_t *ids(const ooze_points *p) {
-  ooze_points_attribute a;
-  memset(&a, 0, sizeof a);
-  a.size = (uint32_t)sizeof a;
-  return p && ooze_points_find(p, "id", &a) >= 0 && a.type == OOZE_INT32 && a.components == 1
-             ? a.data
-             : NULL;
 }
 /* Root mean square displacement of those that are in both, less the mean one. Files are in the
  * order of ids, which only ever grow. */

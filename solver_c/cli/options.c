@@ -6,36 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/edits.h"
 #include "cli.h"
-
-/* Edit distance in which swapping two neighbours counts as one change. Words longer than the table
- * are never near. */
-static size_t edit_distance(const char *a, const char *b) {
-  enum { LONGEST = 40 };
-  size_t table[LONGEST + 1][LONGEST + 1];
-  size_t n = strlen(a), m = strlen(b);
-  if (n > LONGEST || m > LONGEST) return LONGEST;
-  for (size_t i = 0; i <= n; ++i) table[i][0] = i;
-  for (size_t j = 0; j <= m; ++j) table[0][j] = j;
-  for (size_t i = 1; i <= n; ++i)
-    for (size_t j = 1; j <= m; ++j) {
-      size_t best = table[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-      if (table[i - 1][j] + 1 < best) best = table[i - 1][j] + 1;
-      if (table[i][j - 1] + 1 < best) best = table[i][j - 1] + 1;
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-          table[i - 2][j - 2] + 1 < best)
-        best = table[i - 2][j - 2] + 1;
-      table[i][j] = best;
-    }
-  return table[n][m];
-}
 
 const char *cli_nearest(const char *text, cli_word_fn word, const void *context, size_t count) {
   const char *nearest = NULL;
   size_t length = strlen(text), best = length / 3 + 2; /* anything further is no help */
   for (size_t i = 0; i < count; ++i) {
     const char *candidate = word(context, i);
-    size_t distance = edit_distance(text, candidate);
+    size_t distance = oz_edits(text, candidate);
     /* A beginning of a word is near to it, however long the rest. */
     if (length >= 2 && strncmp(text, candidate, length) == 0 && distance > 1) distance = 1;
     if (distance < best) {

@@ -28,9 +28,8 @@ typedef struct render_job {
   ooze_io_limits limits;
   ooze_scene_options scene_options;
 
-  ooze_scene *scene; /* of the frame at hand */
+  cli_scene_beside beside; /* of the frame at hand */
   ooze_scene_info info;
-  char loaded[CLI_PATH_ROOM]; /* its path */
 
   int film, several, quiet;
   ooze_movie *movie;
@@ -72,32 +71,12 @@ static int picture_options(const render_request *ask, ooze_picture_options *o) {
   return CLI_PARSED;
 }
 
-/* The scene that goes with a cache; kept while the caches are of one run. */
-static ooze_result scene_of_cache(render_job *job, const char *cache) {
-  const char *given = job->ask->scene_path;
-  ooze_result result = OOZE_OK;
-  char found[CLI_PATH_ROOM];
-  snprintf(found, sizeof found, "%s", given ? given : "");
-  if (!given) cli_find_scene(cache, found, sizeof found);
-  if (strcmp(found, job->loaded) == 0) return OOZE_OK;
-
-  ooze_scene_destroy(job->scene);
-  job->scene = NULL;
-  snprintf(job->loaded, sizeof job->loaded, "%s", found);
-  if (found[0]) result = ooze_scene_load(found, &job->scene_options, &job->scene, &job->why);
-  if (result < 0 && !given) { /* a picture without it is better than none */
-    cli_error("render: %s; going on without the scene", job->why.text);
-    result = OOZE_OK;
-  }
-  if (job->scene) ooze_scene_info_get(job->scene, &job->info);
-  return result;
-}
-
 static ooze_result draw_cache(render_job *job, const char *cache, int frame, ooze_image *image) {
   ooze_points *points = NULL;
   ooze_result result = ooze_points_read(cache, &job->limits, &points, &job->why);
   if (result >= 0)
-    result = ooze_scene_picture(job->scene, frame, points, NULL, &job->picture, image, &job->why);
+    result =
+        ooze_scene_picture(job->beside.scene, frame, points, NULL, &job->picture, image, &job->why);
   cli_idle();
   ooze_points_destroy(points);
   return result;
@@ -154,13 +133,15 @@ static ooze_result render_cache(render_job *job, uint32_t i) {
   snprintf(what, sizeof what, "drawing picture %u of %u", i + 1, job->list.count);
   cli_busy(what, job->quiet || job->shown.terminal, CLI_STOP_BY_ITSELF);
 
-  ooze_result result = scene_of_cache(job, cache);
+  ooze_result result = cli_use_scene(&job->beside, "render", job->ask->scene_path, cache,
+                                     &job->scene_options, &job->why);
   if (result < 0) return result;
+  if (job->beside.scene) ooze_scene_info_get(job->beside.scene, &job->info);
   result = draw_cache(job, cache, has ? frame : 0, &image);
 
   if (result >= 0 && job->cells) {
     job->cells[i] = image;
-    if (job->names && job->scene)
+    if (job->names && job->beside.scene)
       snprintf(job->names[i], sizeof job->names[i], "%s %d", job->info.name, frame);
     ++job->made;
     cli_progress_frame(&job->shown, job->made, job->list.count, frame, NULL);
@@ -267,7 +248,7 @@ static int render_caches(const render_request *ask, const char **caches, size_t 
   if (ask->frames && !cli_frame_range(ask->frames, &low, &high)) return CLI_USAGE;
   if (cli_sequence_gather(&job.list, "render", caches, count, low, high, ask->every, &code))
     code = cli_exit_code(render_all(&job));
-  ooze_scene_destroy(job.scene);
+  ooze_scene_destroy(job.beside.scene);
   cli_sequence_release(&job.list);
   return code;
 }

@@ -147,3 +147,22 @@ int cli_frame_range(const char *text, int *low, int *high) {
   cli_error("--frames: '%s' is no range; expected A-B", text);
   return 0;
 }
+
+#ifdef OOZE_HAVE_SCENE
+ooze_result cli_use_scene(cli_scene_beside *at, const char *command, const char *given,
+                          const char *points, const ooze_scene_options *options,
+                          ooze_message *why) {
+  char found[CLI_PATH_ROOM];
+  snprintf(found, sizeof found, "%s", given ? given : "");
+  if (!given) cli_find_scene(points, found, sizeof found);
+  if (strcmp(found, at->path) == 0) return OOZE_OK;
+  ooze_scene_destroy(at->scene);
+  at->scene = NULL;
+  snprintf(at->path, sizeof at->path, "%s", found);
+  if (!found[0]) return OOZE_OK;
+  ooze_result result = ooze_scene_load(found, options, &at->scene, why);
+  if (result >= 0 || given) return result;
+  cli_error("%s: %s; going on without the scene", command, why->text);
+  return OOZE_OK;
+}
+#endif

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ooze/ooze_scene.h"
+
 enum { CLI_PATH_ROOM = 4096 };
 
 typedef struct cli_sequence {
@@ -25,5 +27,14 @@ void cli_sequence_release(cli_sequence *s);
 int cli_frame_range(const char *text, int *low, int *high);
 /* The scene that a run left beside its points; "" if there is none. */
 void cli_find_scene(const char *points, char *out, size_t room);
+
+/* The scene that goes with a cache; kept while the caches are of one run. */
+typedef struct cli_scene_beside {
+  ooze_scene *scene; /* NULL where there is none */
+  char path[CLI_PATH_ROOM];
+} cli_scene_beside;
+/* `given`, or the one beside the points: a scene there that cannot be read is told and left out. */
+ooze_result cli_use_scene(cli_scene_beside *at, const char *command, const char *given,
+                          const char *points, const ooze_scene_options *options, ooze_message *why);
 
 #endif

@@ -19,8 +19,7 @@ typedef struct surface_job {
   double adaptivity;
   int subtract;
   ooze_io_limits limits;
-  ooze_scene *scene;
-  char scene_path[CLI_PATH_ROOM]; /* of that scene */
+  cli_scene_beside beside; /* for colours and the names of materials */
 } surface_job;
 
 /* NAME.ENDING, or NAME.0012.ENDING where there are several frames. */
@@ -41,37 +40,20 @@ static void path_of(const char *out, int several, int frame, char *path, size_t 
     snprintf(path, room, "%s", out);
 }
 
-/* The scene of these points, for colours and the names of materials; there may be none. */
-static ooze_result use_scene(surface_job *job, const char *given, const char *points,
-                             ooze_message *why) {
-  char found[CLI_PATH_ROOM];
-  snprintf(found, sizeof found, "%s", given ? given : "");
-  if (!given) cli_find_scene(points, found, sizeof found);
-  if (strcmp(found, job->scene_path) == 0) return OOZE_OK;
-  ooze_scene_destroy(job->scene);
-  job->scene = NULL;
-  snprintf(job->scene_path, sizeof job->scene_path, "%s", found);
-  if (!found[0]) return OOZE_OK;
-  ooze_result result = ooze_scene_load(found, NULL, &job->scene, why);
-  if (result >= 0 || given) return result;
-  cli_error("surface: %s; going on without the scene", why->text);
-  return OOZE_OK;
-}
-
 /* The scene's colliders at the frame; to be freed. */
 static ooze_result use_solids(const surface_job *job, double frame, ooze_collider_desc **out,
                               ooze_surface_desc *desc, ooze_message *why) {
   uint32_t count = 0;
   *out = NULL;
   if (!job->subtract) return OOZE_OK;
-  if (!job->scene)
+  if (!job->beside.scene)
     return oz_fail(why, OOZE_ERROR_ARGUMENT,
                    "--subtract needs a scene beside the points, or --scene");
-  OZ_TRY_OK(ooze_scene_solids(job->scene, frame, NULL, 0, &count, why));
+  OZ_TRY_OK(ooze_scene_solids(job->beside.scene, frame, NULL, 0, &count, why));
   *out = malloc((count + 1) * sizeof **out);
   if (!*out) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u colliders", count);
   desc->solids = *out;
-  return ooze_scene_solids(job->scene, frame, *out, count, &desc->solid_count, why);
+  return ooze_scene_solids(job->beside.scene, frame, *out, count, &desc->solid_count, why);
 }
 
 static ooze_result write_one(surface_job *job, ooze_points *points, int frame, const char *path,
@@ -94,11 +76,12 @@ static ooze_result write_one(surface_job *job, ooze_points *points, int frame, c
                    "%s: the points have neither a separation nor pscale; give --separation", path);
   desc.separation = (float)separation;
   if (!vdb) desc.attributes = OOZE_FILL_NONE;
-  if (job->scene) {
-    OZ_TRY_OK(ooze_scene_colour_points(job->scene, points, why));
+  if (job->beside.scene) {
+    OZ_TRY_OK(ooze_scene_colour_points(job->beside.scene, points, why));
     for (materials = 1; materials < MOST_MATERIALS; ++materials)
-      if (!(names[materials] = ooze_scene_material_name(job->scene, materials - 1))) break;
-    if (ooze_scene_material_name(job->scene, materials - 1)) materials = 0; /* more than fit */
+      if (!(names[materials] = ooze_scene_material_name(job->beside.scene, materials - 1))) break;
+    if (ooze_scene_material_name(job->beside.scene, materials - 1))
+      materials = 0; /* more than fit */
   }
   (void)ooze_points_detail_get(points, "time", &time);
   (void)ooze_points_detail_get(points, "frame", &number);
@@ -234,7 +217,7 @@ int cli_surface(int argc, char **argv) {
     ooze_points *points = NULL;
     cli_frame_of(list.paths[i], &frame);
     path_of(out, list.count > 1, frame, path, sizeof path);
-    result = use_scene(&job, scene_path, list.paths[i], &why);
+    result = cli_use_scene(&job.beside, "surface", scene_path, list.paths[i], NULL, &why);
     if (result >= 0) result = ooze_points_read(list.paths[i], &job.limits, &points, &why);
     if (result >= 0) result = write_one(&job, points, frame, path, &why);
     ooze_points_destroy(points);
@@ -249,7 +232,7 @@ int cli_surface(int argc, char **argv) {
   } else if (result < 0) {
     cli_error("surface: %s", why.text);
   }
-  ooze_scene_destroy(job.scene);
+  ooze_scene_destroy(job.beside.scene);
   cli_sequence_release(&list);
   return cli_exit_code(result);
 }

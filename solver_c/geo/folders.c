@@ -47,16 +47,37 @@ static int is_dead_link(const char *path) {
 #endif
 }
 
-ooze_result oz_folder_fits(const char *path, ooze_message *why) {
-  char part[4000];
-  size_t length = strlen(path);
-  struct stat about;
-  if (!length || length >= sizeof part)
+typedef struct folder_walk {
+  const char *path;
+  size_t length, at; /* characters of the path; those of the part at hand */
+  char part[4000];   /* a, a/b, a/b/c of the path a/b/c */
+} folder_walk;
+
+static ooze_result walk_begin(folder_walk *w, const char *path, ooze_message *why) {
+  w->path = path;
+  w->length = strlen(path);
+  w->at = 0;
+  if (!w->length || w->length >= sizeof w->part)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
-  for (size_t i = 1; i <= length; i++) {
-    if (i < length && !oz_os_is_slash(path[i])) continue;
-    memcpy(part, path, i);
-    part[i] = 0;
+  return OOZE_OK;
+}
+
+/* The next part, or 0 behind the last. */
+static int walk_next(folder_walk *w) {
+  if (w->at >= w->length) return 0;
+  w->at++;
+  while (w->at < w->length && !oz_os_is_slash(w->path[w->at])) w->at++;
+  memcpy(w->part, w->path, w->at);
+  w->part[w->at] = 0;
+  return 1;
+}
+
+ooze_result oz_folder_fits(const char *path, ooze_message *why) {
+  folder_walk w;
+  struct stat about;
+  OZ_TRY_OK(walk_begin(&w, path, why));
+  while (walk_next(&w)) {
+    const char *part = w.part;
     if (stat(part, &about) == 0 && !S_ISDIR(about.st_mode))
       return oz_fail(why, OOZE_ERROR_IO,
                      "%s: a file is where a folder is to be; expected a folder, or nothing", part);
@@ -87,21 +108,16 @@ int oz_folder_exists(const char *path) {
 }
 
 ooze_result oz_make_folder(const char *path, ooze_message *why) {
-  char part[4000];
-  size_t length = strlen(path);
-  if (!length || length >= sizeof part)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%.60s: no name of a folder", path);
-  for (size_t i = 1; i <= length; i++) {
-    if (i < length && !oz_os_is_slash(path[i])) continue;
-    memcpy(part, path, i);
-    part[i] = 0;
-    if (make_one(part) == 0 || errno == EEXIST) continue;
+  folder_walk w;
+  OZ_TRY_OK(walk_begin(&w, path, why));
+  while (walk_next(&w)) {
+    if (make_one(w.part) == 0 || errno == EEXIST) continue;
     int error = errno;
     /* it may exist all the same */
-    if (i < length && (error == EACCES || error == EPERM || error == EROFS)) continue;
+    if (w.at < w.length && (error == EACCES || error == EPERM || error == EROFS)) continue;
     char reason[160];
     oz_os_reason(error, reason, sizeof reason);
-    return oz_fail(why, OOZE_ERROR_IO, "%s: cannot make the folder: %s", part, reason);
+    return oz_fail(why, OOZE_ERROR_IO, "%s: cannot make the folder: %s", w.part, reason);
   }
   return OOZE_OK;
 }

@@ -98,6 +98,8 @@ struct ooze_points {
 };
 
 oz_attribute *oz_points_find(const ooze_points *points, const char *name, size_t length);
+/* An attribute of floats with that many components, or NULL. */
+const float *oz_points_floats(const ooze_points *points, const char *name, uint32_t components);
 /* oz_points_add with a name that is not zero-terminated. */
 ooze_result oz_points_add(ooze_points *points, const char *name, size_t length, uint32_t type,
                           uint32_t components, uint32_t meaning, void **out_data,

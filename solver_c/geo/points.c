@@ -181,6 +181,15 @@ ooze_result ooze_points_find(const ooze_points *points, const char *name,
              : OOZE_OK;
 }
 
+const float *oz_points_floats(const ooze_points *points, const char *name, uint32_t components) {
+  ooze_points_attribute a;
+  ooze_points_attribute_default(&a);
+  if (ooze_points_find(points, name, &a) != OOZE_OK || a.type != OOZE_FLOAT32 ||
+      a.components != components)
+    return NULL;
+  return a.data;
+}
+
 /* ---- Details ----------------------------------------------------------------------------- */
 
 ooze_result ooze_points_detail_set(ooze_points *points, const char *name, double value,

@@ -67,16 +67,26 @@ static ooze_result one(const ooze_scene *s, oz_fill *fill, const oz_body_item *b
   return result;
 }
 
+/* Copies of a body, and the place in its array of the copy with a number; z runs fastest. */
+static uint64_t copies_of(const oz_body_item *b) {
+  return (uint64_t)b->fill.count[0] * b->fill.count[1] * b->fill.count[2];
+}
+static void copy_at(const oz_body_item *b, uint64_t copy, uint32_t at[3]) {
+  const uint64_t deep = b->fill.count[2], high = b->fill.count[1];
+  at[0] = (uint32_t)(copy / (deep * high));
+  at[1] = (uint32_t)(copy / deep % high);
+  at[2] = (uint32_t)(copy % deep);
+}
+
 ooze_result oz_scene_bodies(const ooze_scene *s, oz_fill *fill, oz_body_fn take, void *user,
                             ooze_message *why) {
   for (uint32_t i = 0; i < s->body_count; i++) {
     const oz_body_item *b = &s->bodies[i];
-    uint64_t copy = 0;
-    uint32_t at[3];
-    for (at[0] = 0; at[0] < b->fill.count[0]; at[0]++)
-      for (at[1] = 0; at[1] < b->fill.count[1]; at[1]++)
-        for (at[2] = 0; at[2] < b->fill.count[2]; at[2]++, copy++)
-          OZ_TRY_OK(one(s, fill, b, at, copy, take, user, why));
+    for (uint64_t copy = 0; copy < copies_of(b); copy++) {
+      uint32_t at[3];
+      copy_at(b, copy, at);
+      OZ_TRY_OK(one(s, fill, b, at, copy, take, user, why));
+    }
   }
   return OOZE_OK;
 }
@@ -94,20 +104,18 @@ ooze_result oz_scene_drive_bodies(const ooze_scene *s, const oz_state *from, con
   ooze_body handle = 0; /* they were added in this order, and their handles count from 1 */
   for (uint32_t i = 0; i < s->body_count; i++) {
     const oz_body_item *b = &s->bodies[i];
-    uint64_t copy = 0;
-    uint32_t at[3];
-    for (at[0] = 0; at[0] < b->fill.count[0]; at[0]++)
-      for (at[1] = 0; at[1] < b->fill.count[1]; at[1]++)
-        for (at[2] = 0; at[2] < b->fill.count[2]; at[2]++, copy++) {
-          ooze_pose start, end;
-          handle++;
-          if (!b->moves) continue;
-          copy_pose(b, &from->bodies[i].desc.pose, at, copy, &start);
-          copy_pose(b, &to->bodies[i].desc.pose, at, copy, &end);
-          if (ooze_body_drive(solver, handle, &start, &end) < 0)
-            return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: bodies.%s: %s", s->file, b->fill.name,
-                           ooze_solver_message(solver));
-        }
+    for (uint64_t copy = 0; copy < copies_of(b); copy++) {
+      ooze_pose start, end;
+      uint32_t at[3];
+      handle++;
+      if (!b->moves) continue;
+      copy_at(b, copy, at);
+      copy_pose(b, &from->bodies[i].desc.pose, at, copy, &start);
+      copy_pose(b, &to->bodies[i].desc.pose, at, copy, &end);
+      if (ooze_body_drive(solver, handle, &start, &end) < 0)
+        return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: bodies.%s: %s", s->file, b->fill.name,
+                       ooze_solver_message(solver));
+    }
   }
   return OOZE_OK;
 }

@@ -11,22 +11,14 @@ static const char *const labels[] = {NULL, "speed (m/s)", "stretch", "density er
 static const uint32_t maps[] = {OOZE_MAP_VIRIDIS, OOZE_MAP_VIRIDIS, OOZE_MAP_MAGMA,
                                 OOZE_MAP_DIVERGING, OOZE_MAP_HEAT};
 
-static const float *floats(const ooze_points *points, const char *name, uint32_t components) {
-  ooze_points_attribute a;
-  ooze_points_attribute_default(&a);
-  if (ooze_points_find(points, name, &a) != OOZE_OK || a.type != OOZE_FLOAT32 ||
-      a.components != components)
-    return NULL;
-  return a.data;
-}
-
 /* The quantity that colours show, one number a particle. NULL and a message where the points do not
  * have it.
  */
 static float *values_of(const ooze_points *points, uint32_t source, ooze_message *why) {
   uint64_t count = ooze_points_count(points);
-  const float *v = floats(points, "v", 3), *q = floats(points, "conform", 6),
-              *t = floats(points, "temperature", 1), *c = floats(points, "compression", 1);
+  const float *v = oz_points_floats(points, "v", 3), *q = oz_points_floats(points, "conform", 6),
+              *t = oz_points_floats(points, "temperature", 1),
+              *c = oz_points_floats(points, "compression", 1);
   if ((source == 1 && !v) || (source == 2 && !q) || (source == 3 && !c) || (source == 4 && !t)) {
     oz_fail(why, OOZE_ERROR_NOT_FOUND, "the points have no attribute %s to be coloured by",
             source == 1   ? "v"
@@ -189,9 +181,9 @@ static ooze_result take_options(picture_job *job, ooze_message *why) {
 }
 
 static ooze_result take_points(picture_job *job, ooze_message *why) {
-  const float *radius = floats(job->points, "pscale", 1);
+  const float *radius = oz_points_floats(job->points, "pscale", 1);
   job->count = ooze_points_count(job->points);
-  job->positions = floats(job->points, "P", 3);
+  job->positions = oz_points_floats(job->points, "P", 3);
   if (!job->positions || job->count > UINT32_MAX)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "the points have no P of 3 floats, or are too many");
   if (ooze_points_detail_get(job->points, "separation", &job->separation) != OOZE_OK ||
@@ -242,7 +234,7 @@ static ooze_result show_scene(picture_job *job, double frame, ooze_message *why)
 
 /* Temperatures of what glows. */
 static void show_glow(picture_job *job) {
-  const float *heat = floats(job->points, "temperature", 1);
+  const float *heat = oz_points_floats(job->points, "temperature", 1);
   if (!job->scene || job->source || !heat || !glows(job->scene)) return;
   job->values = malloc((size_t)(job->count + 1) * sizeof *job->values);
   for (uint64_t i = 0; job->values && i < job->count; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "words.h"
 
+#include "base/edits.h"
 #include "geo/geo_internal.h"
 #include "ooze/ooze_scene.h"
 
@@ -78,31 +79,11 @@ size_t oz_key_names(const char *group, const char **out, size_t capacity) {
   return count;
 }
 
-/* Edit distance in which swapping two neighbours counts as one change. */
-static size_t edits(const char *a, const char *b) {
-  enum { LONGEST = 40 };
-  size_t table[LONGEST + 1][LONGEST + 1], n = strlen(a), m = strlen(b);
-  if (n > LONGEST || m > LONGEST) return LONGEST;
-  for (size_t i = 0; i <= n; i++) table[i][0] = i;
-  for (size_t j = 0; j <= m; j++) table[0][j] = j;
-  for (size_t i = 1; i <= n; i++)
-    for (size_t j = 1; j <= m; j++) {
-      size_t best = table[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-      if (table[i - 1][j] + 1 < best) best = table[i - 1][j] + 1;
-      if (table[i][j - 1] + 1 < best) best = table[i][j - 1] + 1;
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-          table[i - 2][j - 2] + 1 < best)
-        best = table[i - 2][j - 2] + 1;
-      table[i][j] = best;
-    }
-  return table[n][m];
-}
-
 const char *oz_nearest(const char *text, const char *const *words, size_t count) {
   const char *nearest = NULL;
   size_t length = strlen(text), best = length / 3 + 2; /* anything further is no help */
   for (size_t i = 0; i < count; i++) {
-    size_t distance = edits(text, words[i]);
+    size_t distance = oz_edits(text, words[i]);
     if (length >= 3 && strncmp(text, words[i], length) == 0 && distance > 1) distance = 1;
     if (distance < best) {
       best = distance;

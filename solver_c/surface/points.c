@@ -2,14 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"
 
-static const float *floats(const ooze_points *points, const char *name, uint32_t components) {
-  ooze_points_attribute a;
-  ooze_points_attribute_default(&a);
-  if (ooze_points_find(points, name, &a) != OOZE_OK || a.type != OOZE_FLOAT32 ||
-      a.components != components)
-    return NULL;
-  return (const float *)a.data;
-}
+#include "geo/geo_internal.h"
 
 static void add_scalar(ooze_surface_points *in, ooze_surface_scalar *scalars, const char *name,
                        const float *values) {
@@ -27,7 +20,7 @@ static void add_channels(const ooze_points *points, ooze_surface_points *in,
                {"rest2", 3, OOZE_CHANNEL_PLACE},
                {"age", 1, OOZE_CHANNEL_MEAN}};
   for (size_t k = 0; k < sizeof known / sizeof *known; ++k) {
-    const float *values = floats(points, known[k].name, known[k].components);
+    const float *values = oz_points_floats(points, known[k].name, known[k].components);
     const ooze_surface_channel made = {known[k].name, values, 0, known[k].components,
                                        known[k].kind};
     if (values) channels[in->channel_count++] = made;
@@ -69,16 +62,16 @@ ooze_result ooze_surface_of_points(const ooze_surface_desc *desc, const ooze_poi
                    (unsigned long long)ooze_points_count(points));
   ooze_surface_points_default(&in);
   in.count = (uint32_t)ooze_points_count(points);
-  in.positions = floats(points, "P", 3);
-  in.velocities = floats(points, "v", 3);
+  in.positions = oz_points_floats(points, "P", 3);
+  in.velocities = oz_points_floats(points, "v", 3);
   in.scalars = scalars;
   in.channels = channels;
   if (with & OOZE_WITH_STRESS) {
-    const float *six = floats(points, "stress", 6);
+    const float *six = oz_points_floats(points, "stress", 6);
     if (six && !(norms = (float *)oz_allocate(in.count, sizeof *norms)))
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the stress of %u points", in.count);
     if (six) ooze_tensor_norms(six, in.count, norms);
-    add_scalar(&in, scalars, "stress", six ? norms : floats(points, "stress", 1));
+    add_scalar(&in, scalars, "stress", six ? norms : oz_points_floats(points, "stress", 1));
   }
   if ((with & OOZE_WITH_STRAINRATE) && in.velocities && in.count) {
     rates = (float *)oz_allocate(in.count, sizeof *rates);
@@ -89,7 +82,7 @@ ooze_result ooze_surface_of_points(const ooze_surface_desc *desc, const ooze_poi
     add_scalar(&in, scalars, "strainrate", rates);
   }
   if (with & OOZE_WITH_TEMPERATURE)
-    add_scalar(&in, scalars, "temperature", floats(points, "temperature", 1));
+    add_scalar(&in, scalars, "temperature", oz_points_floats(points, "temperature", 1));
   if (with & OOZE_WITH_SHADING) {
     add_channels(points, &in, channels);
     add_materials(points, material_names, material_count, &in);

@@ -89,6 +89,23 @@ void polygons(const openvdb::FloatGrid &grid, double iso, double adaptivity,
   if (reserve::spent()) throw std::bad_alloc();
 }
 
+// A mesh's triangles from OpenVDB's, of which quads make two each.
+void put_triangles(const std::vector<openvdb::Vec3I> &triangles,
+                   const std::vector<openvdb::Vec4I> &quads, ooze_mesh *out) {
+  size_t n = 0;
+  auto add = [&](uint32_t a, uint32_t b, uint32_t c) {
+    out->triangles[n++] = a;
+    out->triangles[n++] = b;
+    out->triangles[n++] = c;
+  };
+  for (const auto &t : triangles) add(t[0], t[1], t[2]);
+  for (const auto &q : quads) {
+    add(q[0], q[1], q[2]);
+    add(q[0], q[2], q[3]);
+  }
+  ooze_mesh_face_out(out); // which way round OpenVDB winds differs between its versions
+}
+
 openvdb::Coord origin_of(uint64_t key) {
   int c[3];
   oz_key_split(key, c);
@@ -315,18 +332,7 @@ ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mes
       ooze_mesh_release(out);
       return filled;
     }
-    size_t n = 0;
-    auto add = [&](uint32_t a, uint32_t b, uint32_t c) {
-      out->triangles[n++] = a;
-      out->triangles[n++] = b;
-      out->triangles[n++] = c;
-    };
-    for (const auto &t : triangles) add(t[0], t[1], t[2]);
-    for (const auto &q : quads) {
-      add(q[0], q[1], q[2]);
-      add(q[0], q[2], q[3]);
-    }
-    ooze_mesh_face_out(out); // which way round OpenVDB winds differs between its versions
+    put_triangles(triangles, quads, out);
     return OOZE_OK;
   }
   OZ_CATCH(why, "ooze_surface_mesh")
@@ -457,18 +463,7 @@ ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out, ooze_me
       return r;
     for (size_t i = 0; i < points.size(); ++i)
       for (int a = 0; a < 3; ++a) out->positions[3 * i + size_t(a)] = points[i][a];
-    size_t n = 0;
-    auto add = [&](uint32_t a, uint32_t b, uint32_t c) {
-      out->triangles[n++] = a;
-      out->triangles[n++] = b;
-      out->triangles[n++] = c;
-    };
-    for (const auto &t : triangles) add(t[0], t[1], t[2]);
-    for (const auto &q : quads) {
-      add(q[0], q[1], q[2]);
-      add(q[0], q[2], q[3]);
-    }
-    ooze_mesh_face_out(out);
+    put_triangles(triangles, quads, out);
     return OOZE_OK;
   }
   OZ_CATCH(why, "VDB to mesh")

@@ -10,6 +10,7 @@
 #include "physics/boundary_particles.h"
 
 #include "backend/friction_map.h"
+#include "backend/stage_matter.h"
 #include "backend/stage_scenes.h"
 #include "backend/twin.h"
 
@@ -17,40 +18,36 @@
 
 static uint32_t laws; /* of flow */
 
-static void fill(oz_cpu *cpu, const scene *s) {
-  oz_backend *b = &cpu->base;
-  ooze_message why = {""};
-  uint32_t state = 1, n = s->count;
-  static float x[MOST * 4], u[MOST * 4], q[MOST * 6], one[MOST], force[MOST * 3];
-  static uint32_t word32[MOST];
-  static uint64_t id[MOST];
-  CHECK(b->table->resize(b, n, &why) == OOZE_OK, "%s", why.text);
-  for (int k = 0; k < OZ_FIELD_STATE_COUNT; ++k)
-    CHECK(b->table->provide(b, (oz_field)k, &why) == OOZE_OK, "%s", why.text);
-  for (uint32_t i = 0; i < n; ++i) {
-    for (int c = 0; c < 3; ++c)
-      x[4 * i + (uint32_t)c] = s->x[i][c], u[4 * i + (uint32_t)c] = s->u[i][c];
-    x[4 * i + 3] = u[4 * i + 3] = 0;
-    for (uint32_t c = 0; c < 6; ++c)
-      q[c * n + i] = (c < 3 ? 1.1f : 0) + 0.1f * random_float(&state);
-    id[i] = (uint64_t)i + 5;
-  }
-  /* what an earlier run left would look like words that this one has not written */
-  oz_frame f;
-  b->table->frame(b, &f);
-  for (int k = 0; k < ARRAYS; ++k)
-    memset(pointer(&f, arrays[k].member), 0, (size_t)f.stride * arrays[k].words * 4);
 #define UP(field, data) \
   CHECK(b->table->upload(b, OZ_FIELD_##field, 0, n, data, &why) == OOZE_OK, "%s", why.text)
-  UP(X, x);
-  UP(U, u);
-  UP(Q, q);
-  UP(ID, id);
 #define UP_ONE(field, to, expression)                      \
   do {                                                     \
     for (uint32_t i = 0; i < n; ++i) to[i] = (expression); \
     UP(field, to);                                         \
   } while (0)
+
+static void fill_motion(oz_backend *b, const scene *s, uint32_t *state) {
+  static float x[MOST * 4], u[MOST * 4], q[MOST * 6];
+  static uint64_t id[MOST];
+  ooze_message why = {""};
+  const uint32_t n = s->count;
+  for (uint32_t i = 0; i < n; ++i) {
+    for (int c = 0; c < 3; ++c)
+      x[4 * i + (uint32_t)c] = s->x[i][c], u[4 * i + (uint32_t)c] = s->u[i][c];
+    x[4 * i + 3] = u[4 * i + 3] = 0;
+    for (uint32_t c = 0; c < 6; ++c) q[c * n + i] = (c < 3 ? 1.1f : 0) + 0.1f * random_float(state);
+    id[i] = (uint64_t)i + 5;
+  }
+  UP(X, x);
+  UP(U, u);
+  UP(Q, q);
+  UP(ID, id);
+}
+
+static void fill_material(oz_backend *b, const scene *s, uint32_t *state) {
+  static float one[MOST], q[MOST * 6];
+  ooze_message why = {""};
+  const uint32_t n = s->count;
   /* by a law the longest time makes the softest material, beside the stiffest: no sum of both could
    * be compared */
   const float longest = laws ? 0.2f : 1e6f;
@@ -58,13 +55,20 @@ static void fill(oz_cpu *cpu, const scene *s) {
   UP_ONE(COMPLIANCE, one, i % 2 ? 1e-4f : 1e-3f);
   UP_ONE(VISCOSITY, one, i % 3 == 2 || i % 5 ? 0.0f : 30.0f);
   UP_ONE(DENSITY, one, i % 7 ? 1000.0f : 1400.0f);
-  UP_ONE(TEMPERATURE, one, i % 9 == 2 ? 295.0f : 270.0f + 60.0f * random_float(&state));
+  UP_ONE(TEMPERATURE, one, i % 9 == 2 ? 295.0f : 270.0f + 60.0f * random_float(state));
   UP_ONE(MELT, one, i % 9 == 2 ? 0.3f : 0.0f);
   UP_ONE(SOLVENT_VISCOSITY, one, i % 2 ? 2.0f : 0.0f);
   UP_ONE(SHEAR_RATE, one, 3.0f * (float)(i % 5));
   for (uint32_t i = 0; i < 6 * n; ++i) q[i] = 0.05f * sinf((float)i);
   UP(SECOND_STRETCH, q);
-  const uint32_t rigid = s->bodies * s->body_size, solid = rigid + s->soft_size;
+}
+
+/* Whose each particle is, and where its body or collider has it. */
+static void fill_owners(oz_backend *b, const scene *s, uint32_t *state) {
+  static float force[MOST * 3];
+  static uint32_t word32[MOST];
+  ooze_message why = {""};
+  const uint32_t n = s->count, rigid = s->bodies * s->body_size, solid = rigid + s->soft_size;
   UP_ONE(MATERIAL, word32,
          i >= solid && i < solid + s->boundary ? oz_slip_word(i % 3 ? 0.4f * (float)(i % 3) : 0.0f)
                                                : i % 4 == 1);
@@ -81,18 +85,18 @@ static void fill(oz_cpu *cpu, const scene *s) {
       force[c * n + i] = (c == 0   ? s->x[i][1]
                           : c == 1 ? -s->x[i][0]
                                    : s->x[i][2]) +
-                         0.001f * random_float(&state);
+                         0.001f * random_float(state);
   /* of a collider that stands at the origin */
   for (uint32_t i = solid; i < solid + s->boundary; ++i)
     for (uint32_t c = 0; c < 3; ++c) force[c * n + i] = s->x[i][c];
   UP(REFERENCE, force);
   for (uint32_t i = 0; i < 3 * n; ++i)
-    force[i] =
-        (i % n >= solid && i % n < solid + s->boundary ? 2e-5f : 1.0f) * random_float(&state);
+    force[i] = (i % n >= solid && i % n < solid + s->boundary ? 2e-5f : 1.0f) * random_float(state);
   UP(FORCE, force);
-  CHECK(b->table->colliders(b, s->collider, s->colliders, NULL, NULL, 0, &why) == OOZE_OK, "%s",
-        why.text);
-  friction_map(b);
+}
+
+static void fill_nozzle(oz_backend *b) {
+  ooze_message why = {""};
   oz_nozzle z;
   memset(&z, 0, sizeof z);
   z.handle = 7;
@@ -102,39 +106,11 @@ static void fill(oz_cpu *cpu, const scene *s) {
   z.speed = 0.5f;
   z.disturbance = 0.01f;
   CHECK(b->table->nozzles(b, &z, 1, &why) == OOZE_OK, "%s", why.text);
-  const oz_matter matter[2] = {
-      {.density = 1000.0f,
-       .solvent_viscosity = 2.0f,
-       .thinning_time = 0.1f,
-       .flow_index = 0.5f,
-       .thinning_sharpness = 2.0f,
-       .thinned_viscosity = 0.5f,
-       .extensibility = 5.0f,
-       .second_viscosity = 20.0f,
-       .second_relaxation_time = 0.2f,
-       .surface_tension = 0.05f,
-       .adhesion = 1.5f,
-       .mixing = 1e-4f,
-       .conductivity = 2.0f,
-       .heat_share = 1e-6f,
-       .film_coefficient = 80.0f,
-       .ramp_count = 3,
-       .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
-      {.density = 1000.0f,
-       .consistency = 10.0f,
-       .flow_index = 0.4f,
-       .thinning_sharpness = 2.0f,
-       .surface_tension = 0.02f,
-       .cohesion = 30.0f,
-       .adhesion = 0.5f,
-       .mixing = 2e-4f,
-       .yield_stress = 20.0f,
-       .conductivity = 40.0f,
-       .heat_share = 5e-7f,
-       .emissivity = 0.9f,
-       .melting_point = 295.0f,
-       .melt_step = 4.0f}};
-  CHECK(b->table->matter(b, matter, 2, &why) == OOZE_OK, "%s", why.text);
+}
+
+static void fill_bodies(oz_backend *b, const scene *s) {
+  const uint32_t rigid = s->bodies * s->body_size, solid = rigid + s->soft_size;
+  ooze_message why = {""};
   oz_body body[3];
   memset(body, 0, sizeof body);
   for (uint32_t i = 0; i < s->bodies; ++i) {
@@ -146,6 +122,29 @@ static void fill(oz_cpu *cpu, const scene *s) {
   CHECK(b->table->bodies(b, body, s->bodies + (s->soft_size > 0), solid, &why) == OOZE_OK, "%s",
         why.text);
   tie(b, s, rigid, solid);
+}
+
+static void fill(oz_cpu *cpu, const scene *s) {
+  oz_backend *b = &cpu->base;
+  ooze_message why = {""};
+  uint32_t state = 1;
+  CHECK(b->table->resize(b, s->count, &why) == OOZE_OK, "%s", why.text);
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT; ++k)
+    CHECK(b->table->provide(b, (oz_field)k, &why) == OOZE_OK, "%s", why.text);
+  /* what an earlier run left would look like words that this one has not written */
+  oz_frame f;
+  b->table->frame(b, &f);
+  for (int k = 0; k < ARRAYS; ++k)
+    memset(pointer(&f, arrays[k].member), 0, (size_t)f.stride * arrays[k].words * 4);
+  fill_motion(b, s, &state);
+  fill_material(b, s, &state);
+  fill_owners(b, s, &state);
+  CHECK(b->table->colliders(b, s->collider, s->colliders, NULL, NULL, 0, &why) == OOZE_OK, "%s",
+        why.text);
+  friction_map(b);
+  fill_nozzle(b);
+  CHECK(b->table->matter(b, stage_matter, 2, &why) == OOZE_OK, "%s", why.text);
+  fill_bodies(b, s);
 }
 
 static oz_cpu *make(oz_memory *memory, const ooze_hooks *hooks, uint32_t isa) {

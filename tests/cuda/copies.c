@@ -1,6 +1,6 @@
 /* Copies in public order and sums over particles, on the host loops.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cuda/compare.h"
+#include "cuda/host_block.h"
 
 #include "check.h"
 
@@ -11,13 +11,7 @@ static uint32_t rank[COUNT], material[COUNT];
 static uint64_t id[COUNT];
 
 static oz_backend *make(oz_memory *memory) {
-  oz_backend *b = NULL;
-  oz_backend_desc desc;
-  ooze_message why = {""};
-  memset(&desc, 0, sizeof desc);
-  desc.memory = memory, desc.isa = OOZE_ISA_SCALAR, desc.tasks = OOZE_TASKS_SERIAL,
-  desc.threads = 1, desc.device = -1;
-  CHECK(oz_cuda_host_backend_create(&desc, &b, &why) >= 0, "%s", why.text);
+  oz_backend *b = host_loops(memory);
   for (uint32_t i = 0; i < COUNT; i++) {
     const uint32_t c[3] = {i % EDGE, i / EDGE % EDGE, i / (EDGE * EDGE)};
     for (uint32_t k = 0; k < 3; k++)
@@ -25,18 +19,9 @@ static oz_backend *make(oz_memory *memory) {
     for (uint32_t k = 0; k < 6; k++) q[k * COUNT + i] = k < 3 ? 1.0f : 0.0f;
     rank[i] = (i * 5u) % COUNT, id[i] = rank[i] + 1; /* 5 and 729 have no common divisor */
   }
-  const struct {
-    oz_field field;
-    const void *from;
-  } arrays[] = {{OZ_FIELD_X, x},       {OZ_FIELD_U, u},
-                {OZ_FIELD_Q, q},       {OZ_FIELD_MATERIAL, material},
-                {OZ_FIELD_RANK, rank}, {OZ_FIELD_ID, id}};
-  CHECK(b->table->resize(b, COUNT, &why) >= 0, "%s", why.text);
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-    CHECK(b->table->upload(b, arrays[k].field, 0, COUNT, arrays[k].from, &why) >= 0, "%s",
-          why.text);
+  const host_block block = {x, u, q, material, rank, id};
   const oz_matter matter = {.density = 900.0f, .viscosity = 1.0f};
-  CHECK(b->table->matter(b, &matter, 1, &why) >= 0, "%s", why.text);
+  put_block(b, COUNT, &block, &matter);
   return b;
 }
 

@@ -1,7 +1,7 @@
 /* What a fluid by itself does leaves its momentum and its spin as they are, though what particles
  * send has 13 bits on the GPU. SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* setenv */
-#include "cuda/compare.h"
+#include "cuda/host_block.h"
 
 #include "check.h"
 
@@ -47,16 +47,11 @@ static void falls(float viscosity, double *momentum, double *spin) {
   static uint64_t id[COUNT];
   uint32_t seed = 7;
   oz_memory memory;
-  oz_backend *b = NULL;
-  oz_backend_desc desc;
   ooze_message why = {""};
   ooze_hooks hooks;
   ooze_hooks_default(&hooks);
   oz_memory_init(&memory, &hooks);
-  memset(&desc, 0, sizeof desc);
-  desc.memory = &memory, desc.isa = OOZE_ISA_SCALAR, desc.tasks = OOZE_TASKS_SERIAL,
-  desc.threads = 1, desc.device = -1;
-  CHECK(oz_cuda_host_backend_create(&desc, &b, &why) >= 0, "%s", why.text);
+  oz_backend *b = host_loops(&memory);
   for (uint32_t i = 0; i < COUNT; i++) {
     const uint32_t c[3] = {i % EDGE, i / EDGE % EDGE, i / (EDGE * EDGE)};
     for (uint32_t k = 0; k < 3; k++)
@@ -65,18 +60,9 @@ static void falls(float viscosity, double *momentum, double *spin) {
     for (uint32_t k = 0; k < 6; k++) q[k * COUNT + i] = k < 3 ? 1.0f : 0.0f;
     rank[i] = i, id[i] = i + 1;
   }
-  const struct {
-    oz_field field;
-    const void *from;
-  } arrays[] = {{OZ_FIELD_X, x},       {OZ_FIELD_U, u},
-                {OZ_FIELD_Q, q},       {OZ_FIELD_MATERIAL, material},
-                {OZ_FIELD_RANK, rank}, {OZ_FIELD_ID, id}};
-  CHECK(b->table->resize(b, COUNT, &why) >= 0, "%s", why.text);
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-    CHECK(b->table->upload(b, arrays[k].field, 0, COUNT, arrays[k].from, &why) >= 0, "%s",
-          why.text);
+  const host_block block = {x, u, q, material, rank, id};
   const oz_matter matter = {.density = 1000.0f, .viscosity = viscosity};
-  CHECK(b->table->matter(b, &matter, 1, &why) >= 0, "%s", why.text);
+  put_block(b, COUNT, &block, &matter);
   ooze_params params;
   ooze_params_default(&params);
   params.velocity_iterations = 20, params.position_iterations = 5;

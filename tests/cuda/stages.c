@@ -14,6 +14,7 @@
 #include "cuda/compare.h"
 
 #include "backend/friction_map.h"
+#include "backend/stage_matter.h"
 #include "check.h"
 
 static uint32_t seed;
@@ -77,69 +78,92 @@ static void tie(oz_backend *b, const state *s) {
   free(pairs), free(at), free(row);
 }
 
-static state make(int kind) {
+static state allocate_state(int edge) {
+  const size_t n = (size_t)(edge * edge * edge);
   state s;
-  const int edge = kind == DEGENERATE ? 9 : 13;
-  s.n = (uint32_t)(edge * edge * edge);
-  s.calm = kind == CALM || kind == FREE;
-  const size_t n = s.n;
+  memset(&s, 0, sizeof s);
+  s.n = (uint32_t)n;
+  s.layer = (uint32_t)(edge * (edge / 2));
   s.x = calloc(n * 4, 4), s.u = calloc(n * 4, 4), s.q = calloc(n * 6, 4), s.tau = calloc(n, 4),
   s.compliance = calloc(n, 4);
-  s.owner = calloc(n, 4), s.rest = calloc(n * 3, 4), s.layer = (uint32_t)(edge * (edge / 2));
+  s.owner = calloc(n, 4), s.rest = calloc(n * 3, 4);
   s.viscosity = calloc(n, 4), s.density = calloc(n, 4), s.temperature = calloc(n, 4),
   s.zero = calloc(n * 3, 4);
   s.rank = calloc(n, 4), s.word = calloc(n, 4), s.source = calloc(n, 4), s.id = calloc(n, 8);
+  return s;
+}
+
+/* Place and velocity of a particle of the block. */
+static void place(const state *s, int kind, int edge, uint32_t i) {
+  float *x = s->x + 4 * (size_t)i, *u = s->u + 4 * (size_t)i;
+  const int c[3] = {(int)i % edge, (int)i / edge % edge, (int)i / edge / edge};
+  for (int k = 0; k < 3; k++) {
+    x[k] = ((float)c[k] - 0.5f * (float)edge +
+            (kind == LATTICE || kind == CALM ? 0.1f : 0.3f) * uniform()) *
+           D;
+    u[k] = 0.03f * uniform();
+  }
+  x[1] += 0.5f * (float)edge * D;
+  if (kind == DEGENERATE) {
+    /* a line; no two at h exactly */
+    if (i % 7 == 0) x[0] = x[1] = 0.05f, x[2] = 0.0021f * (float)(i % 50);
+    if (i % 11 == 0) x[0] = 0.3f, x[1] = 0.02f, x[2] = 0.3f; /* all at one point */
+    if (i % 13 == 0) x[1] = 5.0f + (float)i;                 /* alone */
+    if (i % 17 == 0) x[0] = -0.2f, x[1] += 0.01f;            /* a sheet */
+    for (int k = 0; k < 3; k++) u[k] *= 5.0f;
+  }
+  u[1] -= 0.2f;
+}
+
+static void fill_material(const state *s, uint32_t i) {
+  for (int k = 0; k < 6; k++)
+    s->q[(size_t)k * s->n + i] = (k < 3 ? 1.0f : 0.0f) + 0.02f * uniform();
+  s->tau[i] = i % 3 == 0 ? 0.0f : i % 3 == 1 ? 0.1f : 1e6f;
+  s->compliance[i] = i % 5 == 0 ? 0.0f : 1e-4f;
+  s->viscosity[i] = i % 4 == 0 && i % 3 != 2 ? 50.0f : 0.0f;
+  s->density[i] = i % 2 ? 1000.0f : 700.0f;
+  s->temperature[i] = i % 9 == 2 ? 295.0f : 285.0f + 15.0f * uniform();
+}
+
+/* Whose a particle is: fluid, one of two rigid bodies, the soft body, or of the boundary, whose
+ * particles come last and belong to the third collider. */
+static void fill_owner(const state *s, int kind, uint32_t i) {
+  const int wall = kind != FREE && i >= s->n - 40;
+  const float *x = s->x + 4 * (size_t)i;
+  s->source[i] = i % 29 == 0 && i >= 2 * s->layer && !wall ? 1 : 0;
+  if (wall)
+    s->owner[i] = (uint32_t)OZ_OWNER_BOUNDARY << OZ_OWNER_SHIFT | 3, s->compliance[i] = 1.2f;
+  /* two half layers are rigid bodies, turned by a right angle and not quite in the shape that they
+   * are to have */
+  if (i < 2 * s->layer)
+    s->owner[i] = (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (3 + i / s->layer);
+  /* leaves the random numbers of what follows as they were */
+  for (uint32_t k = 0; k < 3; k++)
+    s->rest[k * s->n + i] = (k == 0   ? x[1]
+                             : k == 1 ? -x[0]
+                                      : x[2]) +
+                            0.02f * D * sinf((float)(3 * i + k));
+  if (soft_one(s, i)) s->owner[i] = (uint32_t)OZ_OWNER_SOFT << OZ_OWNER_SHIFT | 5, s->source[i] = 0;
+  s->word[i] = wall ? oz_slip_word(i % 3 ? 0.4f * (float)(i % 3) : 0.0f) : i % 4 == 1;
+  if (s->calm && !wall) s->owner[i] = 0;
+  if (wall)
+    for (uint32_t k = 0; k < 3; k++) s->rest[k * s->n + i] = x[k] - (k == 1 ? 0.155f : 0.0f);
+}
+
+static state make(int kind) {
+  const int edge = kind == DEGENERATE ? 9 : 13;
+  state s = allocate_state(edge);
+  s.calm = kind == CALM || kind == FREE;
   for (uint32_t i = 0; i < s.n; i++) {
-    float *x = s.x + 4 * (size_t)i, *u = s.u + 4 * (size_t)i;
-    const int c[3] = {(int)i % edge, (int)i / edge % edge, (int)i / edge / edge};
-    for (int k = 0; k < 3; k++) {
-      x[k] = ((float)c[k] - 0.5f * (float)edge +
-              (kind == LATTICE || kind == CALM ? 0.1f : 0.3f) * uniform()) *
-             D;
-      u[k] = 0.03f * uniform();
-    }
-    x[1] += 0.5f * (float)edge * D;
-    if (kind == DEGENERATE) {
-      /* a line; no two at h exactly */
-      if (i % 7 == 0) x[0] = x[1] = 0.05f, x[2] = 0.0021f * (float)(i % 50);
-      if (i % 11 == 0) x[0] = 0.3f, x[1] = 0.02f, x[2] = 0.3f; /* all at one point */
-      if (i % 13 == 0) x[1] = 5.0f + (float)i;                 /* alone */
-      if (i % 17 == 0) x[0] = -0.2f, x[1] += 0.01f;            /* a sheet */
-      for (int k = 0; k < 3; k++) u[k] *= 5.0f;
-    }
-    u[1] -= 0.2f;
-    for (int k = 0; k < 6; k++) s.q[(size_t)k * n + i] = (k < 3 ? 1.0f : 0.0f) + 0.02f * uniform();
-    s.tau[i] = i % 3 == 0 ? 0.0f : i % 3 == 1 ? 0.1f : 1e6f;
-    s.compliance[i] = i % 5 == 0 ? 0.0f : 1e-4f;
-    s.viscosity[i] = i % 4 == 0 && i % 3 != 2 ? 50.0f : 0.0f;
-    s.density[i] = i % 2 ? 1000.0f : 700.0f;
-    s.temperature[i] = i % 9 == 2 ? 295.0f : 285.0f + 15.0f * uniform();
+    place(&s, kind, edge, i);
+    fill_material(&s, i);
     s.id[i] = 1000 + 7 * (uint64_t)i;
     s.rank[i] = i;
-    /* boundary particles of the third collider; they come last */
-    const int wall = kind != FREE && i >= s.n - 40;
-    s.source[i] = i % 29 == 0 && i >= 2 * s.layer && !wall ? 1 : 0;
-    if (wall)
-      s.owner[i] = (uint32_t)OZ_OWNER_BOUNDARY << OZ_OWNER_SHIFT | 3, s.compliance[i] = 1.2f;
-    /* two half layers are rigid bodies, turned by a right angle and not quite in the shape that
-     * they are to have */
-    if (i < 2 * s.layer)
-      s.owner[i] = (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (3 + i / s.layer);
-    /* leaves the random numbers of what follows as they were */
-    for (uint32_t k = 0; k < 3; k++)
-      s.rest[k * n + i] = (k == 0   ? x[1]
-                           : k == 1 ? -x[0]
-                                    : x[2]) +
-                          0.02f * D * sinf((float)(3 * i + k));
-    if (soft_one(&s, i))
-      s.owner[i] = (uint32_t)OZ_OWNER_SOFT << OZ_OWNER_SHIFT | 5, s.source[i] = 0;
-    s.word[i] = wall ? oz_slip_word(i % 3 ? 0.4f * (float)(i % 3) : 0.0f) : i % 4 == 1;
-    if (s.calm && !wall) s.owner[i] = 0;
-    if (wall)
-      for (uint32_t k = 0; k < 3; k++) s.rest[k * n + i] = x[k] - (k == 1 ? 0.155f : 0.0f);
+    fill_owner(&s, kind, i);
   }
   return s;
 }
+
 static void drop_state(state *s) {
   void *all[] = {s->x,         s->u,       s->q,           s->tau,   s->compliance,
                  s->viscosity, s->density, s->temperature, s->zero,  s->rank,
@@ -174,39 +198,7 @@ static void load(oz_backend *b, const state *s) {
       CHECK(b->table->upload(b, (oz_field)k, 0, s->n, of[k], &why) >= 0, "%s", why.text);
     else
       CHECK(b->table->provide(b, (oz_field)k, &why) >= 0, "%s", why.text);
-  const oz_matter matter[2] = {
-      {.density = 1000.0f,
-       .solvent_viscosity = 2.0f,
-       .thinning_time = 0.1f,
-       .flow_index = 0.5f,
-       .thinning_sharpness = 2.0f,
-       .thinned_viscosity = 0.5f,
-       .extensibility = 5.0f,
-       .second_viscosity = 20.0f,
-       .second_relaxation_time = 0.2f,
-       .surface_tension = 0.05f,
-       .adhesion = 1.5f,
-       .mixing = 1e-4f,
-       .conductivity = 2.0f,
-       .heat_share = 1e-6f,
-       .film_coefficient = 80.0f,
-       .ramp_count = 3,
-       .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
-      {.density = 1000.0f,
-       .consistency = 10.0f,
-       .flow_index = 0.4f,
-       .thinning_sharpness = 2.0f,
-       .surface_tension = 0.02f,
-       .cohesion = 30.0f,
-       .adhesion = 0.5f,
-       .mixing = 2e-4f,
-       .yield_stress = 20.0f,
-       .conductivity = 40.0f,
-       .heat_share = 5e-7f,
-       .emissivity = 0.9f,
-       .melting_point = 295.0f,
-       .melt_step = 4.0f}};
-  CHECK(b->table->matter(b, matter, 2, &why) >= 0, "%s", why.text);
+  CHECK(b->table->matter(b, stage_matter, 2, &why) >= 0, "%s", why.text);
   if (s->calm) return;
   oz_body body[3] = {{0}, {0}, soft_body(s)};
   for (uint32_t k = 0; k < 2; k++) { /* six of seven ids are nobody's */

@@ -1,16 +1,10 @@
 #!/bin/sh
 # damage.sh OOZE: files that were damaged after they were written, and folders that two runs want. SPDX-License-Identifier: Apache-2.0
-ooze=$1 failed=0
-here=$(cd "$(dirname "$0")" && pwd)
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+ooze=$1
 # shellcheck source=/dev/null
-. "$here/expect.sh"
-small="$here/small.json"
+. "$(dirname "$0")/begin.sh"
 set -- --set output.surface=vdb --set output.points=ply --quiet
 go() { "$ooze" run "$small" "$@"; }
-fail() { echo "FAILED: $*"; failed=1; }
 
 go -o whole --set 'output.frames=[1,8]' "$@" || exit 1
 go -o again --set 'output.frames=[1,8]' "$@" || exit 1

@@ -1,14 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # limits.sh OOZE: memory that is not given, disks that are full, colours and films of caches.
-ooze=$1 failed=0
-here=$(cd "$(dirname "$0")" && pwd)
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+ooze=$1
 # shellcheck source=/dev/null
-. "$here/expect.sh"
-small="$here/small.json"
+. "$(dirname "$0")/begin.sh"
 "$ooze" run "$small" -o a --set 'output.frames=[1,8]' --quiet || exit 1
 
 # memory: what a file declares is held against the limit before it is read; emitters stop at it, resumable

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # models.sh OOZE: a key that a model is said not to read has no effect in it, and one that it reads has no such warning.
 # The warnings say which keys those are; a run with all of them set to something else must end the same.
-ooze=$1 failed=0
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+ooze=$1
+# shellcheck source=/dev/null
+. "$(dirname "$0")/begin.sh"
 cat >scene.json <<'EOF'
 {"solver": {"particle_separation": 0.02, "substeps": 3},
  "materials": {"goo": {"viscosity": 5}},

@@ -1,15 +1,9 @@
 #!/bin/sh
 # refused.sh OOZE SOURCE: what cannot work is refused at the start in the scene's own words; what was left out is told; stops are
 # obeyed within two seconds whatever is done. SPDX-License-Identifier: Apache-2.0
-ooze=$1 source=$2 failed=0
-here=$(cd "$(dirname "$0")" && pwd)
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+ooze=$1 source=$2
 # shellcheck source=/dev/null
-. "$here/expect.sh"
-fail() { echo "FAILED: $*"; failed=1; }
-small="$here/small.json"
+. "$(dirname "$0")/begin.sh"
 block='"materials": {"m": {"viscosity": 5}}, "output": {"frames": [1, 3], "points": "ply"}'
 
 # values that the schema allows

@@ -1,14 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # words.sh OOZE SOURCE: exit codes, outputs and refusals of run, info, convert and render.
-ooze=$1 source=$2 failed=0
-here=$(cd "$(dirname "$0")" && pwd)
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
+ooze=$1 source=$2
 # shellcheck source=/dev/null
-. "$here/expect.sh"
-small="$here/small.json"
+. "$(dirname "$0")/begin.sh"
 short="--set output.frames=[1,4] --quiet"
 
 # shellcheck disable=SC2086

@@ -48,17 +48,24 @@ static double worst(const ooze_sdf *sdf, float (*truth)(const float p[3], float 
   return most;
 }
 
-OZ_CASE(bricks_of_a_box_match_its_distance) {
+/* Bricks of a box 1 m wide, with its top or without, in voxels of 0.03 m. */
+static ooze_sdf sdf_of_box(int open) {
   float points[24];
-  uint32_t triangles[36], n, count;
+  uint32_t triangles[36];
   ooze_sdf_desc d;
   ooze_sdf sdf;
   ooze_message why;
   needs_vdb();
-  n = box_mesh(0.5f, 0, points, triangles);
+  const uint32_t n = box_mesh(0.5f, open, points, triangles);
   ooze_sdf_desc_default(&d);
   d.voxel = 0.03f;
   CHECK(ooze_sdf_from_mesh(&d, points, 8, triangles, n, &sdf, &why) == OOZE_OK, "%s", why.text);
+  return sdf;
+}
+
+OZ_CASE(bricks_of_a_box_match_its_distance) {
+  ooze_sdf sdf = sdf_of_box(0);
+  uint32_t count;
   CHECK_EQ(sdf.closed, 1);
   CHECK_NEAR(worst(&sdf, box_distance, 0.5f, 5.5f * 0.03f, 2.5f * 0.03f, &count), 0.0, 0.001 * 0.03,
              "exact but for rounding: nearest points are on triangles");
@@ -81,16 +88,8 @@ static float shell_distance(const float p[3], float h) {
 }
 
 OZ_CASE(open_mesh_becomes_a_shell) {
-  float points[24];
-  uint32_t triangles[36], n, count;
-  ooze_sdf_desc d;
-  ooze_sdf sdf;
-  ooze_message why;
-  needs_vdb();
-  n = box_mesh(0.5f, 1, points, triangles);
-  ooze_sdf_desc_default(&d);
-  d.voxel = 0.03f;
-  CHECK(ooze_sdf_from_mesh(&d, points, 8, triangles, n, &sdf, &why) == OOZE_OK, "%s", why.text);
+  ooze_sdf sdf = sdf_of_box(1);
+  uint32_t count;
   CHECK_EQ(sdf.closed, 0);
   CHECK_NEAR(worst(&sdf, shell_distance, 0.5f, 1.0f, 2.5f * 0.03f, &count), 0.0, 0.001 * 0.03,
              "exact but for rounding");

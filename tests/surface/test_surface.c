@@ -86,18 +86,22 @@ OZ_CASE(block_keeps_its_volume_and_has_a_flat_top) {
   free(x);
 }
 
+/* Particles 1 m apart. */
+static ooze_surface *build_by(uint32_t method, const float *x, uint32_t count) {
+  ooze_surface_desc d;
+  ooze_surface_desc_default(&d);
+  d.method = method;
+  d.separation = 1.0f;
+  return build(&d, x, count);
+}
+
 OZ_CASE(anisotropic_is_flatter_on_a_disordered_block) {
   enum { N = 16 };
   float *x = lattice(N, 1.0f, 0.3f);
   double mean, rough[2];
   uint32_t method;
   for (method = 0; method < 2; ++method) {
-    ooze_surface_desc d;
-    ooze_surface *s;
-    ooze_surface_desc_default(&d);
-    d.method = method;
-    d.separation = 1.0f;
-    s = build(&d, x, N * N * N);
+    ooze_surface *s = build_by(method, x, N * N * N);
     top_of(s, 1.0f, N, &mean, &rough[method]);
     CHECK_NEAR(mean, 0.5, 0.05, "smoothing may not pull the surface in");
     ooze_surface_destroy(s);
@@ -111,12 +115,7 @@ OZ_CASE(bulk_has_no_bubbles) {
   float *x = lattice(N, 1.0f, 0.3f), p[3];
   uint32_t method, holes = 0;
   for (method = 0; method < 2; ++method) {
-    ooze_surface_desc d;
-    ooze_surface *s;
-    ooze_surface_desc_default(&d);
-    d.method = method;
-    d.separation = 1.0f;
-    s = build(&d, x, N * N * N);
+    ooze_surface *s = build_by(method, x, N * N * N);
     for (p[0] = 1.5f; p[0] < N - 2.5f; p[0] += 0.31f)
       for (p[1] = 1.5f; p[1] < N - 2.5f; p[1] += 0.31f)
         for (p[2] = 1.5f; p[2] < N - 2.5f; p[2] += 0.31f) {

@@ -66,12 +66,6 @@ static void seal(unsigned char *memory, size_t bytes) {
   memcpy(memory + HASH_AT, &hash, 8);
 }
 
-static uint64_t hash_of(ooze_solver *s) {
-  uint64_t hash = 0;
-  CHECK_OK(ooze_state_hash(s, &hash), s);
-  return hash;
-}
-
 OZ_CASE(what_is_saved_twice_is_the_same_and_goes_round) {
   ooze_solver *s = make(), *t = make();
   size_t bytes, again;
