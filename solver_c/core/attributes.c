@@ -72,6 +72,7 @@ size_t oz_attribute_bytes(ooze_attribute a) {
   return (size_t)attributes[a].components * element_bytes(a);
 }
 int oz_attribute_is_state(ooze_attribute a) { return attributes[a].state == 1; }
+int oz_attribute_is_saved(ooze_attribute a) { return attributes[a].state != 0; }
 int oz_attribute_is_label(ooze_attribute a) { return attributes[a].state == OZ_LABEL; }
 oz_field oz_attribute_field(ooze_attribute a) { return attributes[a].field; }
 static int is_attribute(ooze_attribute a) { return (uint32_t)a < (uint32_t)OOZE_ATTRIBUTE_COUNT; }
@@ -86,7 +87,7 @@ ooze_result ooze_attribute_describe(ooze_attribute attribute, ooze_attribute_inf
   info.element_bytes = element_bytes(attribute);
   info.is_integer = a->integer;
   info.writable = a->writable;
-  info.is_state = a->state != 0;
+  info.is_state = (uint32_t)oz_attribute_is_saved(attribute);
   return oz_struct_write(out, &info, sizeof info, "attribute info", NULL);
 }
 

@@ -11,8 +11,6 @@
 #include "base/schema.h"
 #include "physics/rigid.h"
 
-enum { MAGIC = 0x4f425a4f, VERSION = 3, PLAIN = 2 }; /* "OZBO"; 2: neither stick nor poses */
-
 /* ---- The table ---- */
 
 void oz_bodies_init(oz_bodies *b, oz_memory *memory) {
@@ -44,7 +42,7 @@ static oz_body *find(const oz_bodies *b, uint32_t handle) {
   return lo < b->count && b->body[lo].handle == handle ? b->body + lo : NULL;
 }
 
-static ooze_result room(oz_bodies *b, uint32_t count, ooze_message *why) {
+ooze_result oz_bodies_room(oz_bodies *b, uint32_t count, ooze_message *why) {
   if (count > OZ_BODIES_MAX)
     return oz_fail(why, OOZE_ERROR_LIMIT,
                    "body: there are %u already, which is as many as there can be", b->count);
@@ -268,7 +266,7 @@ ooze_result ooze_body_add(ooze_solver *s, const ooze_body_desc *desc, ooze_body 
     return oz_fail(s->message, OOZE_ERROR_ARGUMENT,
                    "body: its %u points lie on one line or are no numbers; a rigid body needs more",
                    (unsigned)d.count);
-  OZ_TRY(room(b, b->count + 1, s->message));
+  OZ_TRY(oz_bodies_room(b, b->count + 1, s->message));
   oz_body body = describe(s, &d);
   OZ_TRY(find_held(s, &d, &body));
   oz_link_pair *pairs = NULL;
@@ -395,121 +393,4 @@ ooze_result ooze_body_state_get(ooze_solver *s, ooze_body handle, ooze_body_stat
     for (int k = 0; k < 6; ++k) full.inertia[k] = (float)state.inertia[k];
   }
   return oz_struct_write(out, &full, sizeof full, "body state", s->message);
-}
-
-/* ---- Checkpoint ---- */
-
-typedef struct saved_body {
-  uint64_t first_id;
-  uint32_t handle, kind, count;
-  float friction, young, bulk, damping, strain, stretch_bound, volume_bound;
-} saved_body;
-typedef struct saved_drive { /* behind the bodies, from version 3 on: one each */
-  uint32_t driven;
-  float stick, held2, start[7], end[7];
-} saved_drive;
-typedef struct saved_head {
-  uint32_t magic, version, count, next_handle;
-} saved_head;
-
-size_t oz_bodies_bytes(const oz_bodies *b) {
-  return sizeof(saved_head) + b->count * (sizeof(saved_body) + sizeof(saved_drive));
-}
-
-void oz_bodies_write(const oz_bodies *b, void *out) {
-  saved_head head = {MAGIC, VERSION, b->count, b->next_handle};
-  unsigned char *at = oz_bytes_put(out, &head, sizeof head);
-  for (uint32_t i = 0; i < b->count; ++i) {
-    const oz_body *y = b->body + i;
-    saved_body s = {y->first_id, y->handle,  y->kind,   y->count,         y->friction,    y->young,
-                    y->bulk,     y->damping, y->strain, y->stretch_bound, y->volume_bound};
-    at = oz_bytes_put(at, &s, sizeof s);
-  }
-  for (uint32_t i = 0; i < b->count; ++i) {
-    const oz_body *y = b->body + i;
-    saved_drive d = {y->driven, y->stick, y->held2, {0}, {0}};
-    memcpy(d.start, y->step_start, sizeof d.start);
-    memcpy(d.end, y->step_end, sizeof d.end);
-    at = oz_bytes_put(at, &d, sizeof d);
-  }
-}
-
-/* Values that no desc gives and no step could handle. */
-static int possible(const saved_body *s) {
-  const float *v = &s->young;
-  if (!oz_schema_holds(OZ_OWNER_body_desc, "friction", (double)s->friction)) return 0;
-  for (int k = 0; k < 6; ++k) /* young to volume_bound lie in a row */
-    if (!(v[k] >= 0 && v[k] <= 1e30f)) return 0;
-  return s->kind == OZ_OWNER_RIGID || (s->kind == OZ_OWNER_SOFT && s->young > 0);
-}
-
-static int pose_possible(const float pose[7]) {
-  float turn = 0.0f;
-  for (int k = 0; k < 7; ++k)
-    if (!(fabsf(pose[k]) <= 1e6f)) return 0;
-  for (int k = 3; k < 7; ++k) turn += pose[k] * pose[k];
-  return fabsf(turn - 1.0f) < 1e-3f;
-}
-
-static ooze_result drive_read(oz_bytes *from, oz_body *y, ooze_message *why) {
-  saved_drive d;
-  oz_bytes_take(from, &d, sizeof d);
-  if (from->bad || !oz_schema_holds(OZ_OWNER_body_desc, "stick", (double)d.stick) ||
-      d.held2 != d.held2 || d.driven > 1 ||
-      (d.driven && !(pose_possible(d.start) && pose_possible(d.end))))
-    return oz_fail(why, OOZE_ERROR_FORMAT,
-                   "checkpoint: body %u with a stick of %g and its poses cannot be",
-                   (unsigned)y->handle, (double)d.stick);
-  y->driven = d.driven, y->stick = d.stick, y->held2 = d.held2;
-  memcpy(y->step_start, d.start, sizeof d.start);
-  memcpy(y->step_end, d.end, sizeof d.end);
-  return OOZE_OK;
-}
-
-ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *used,
-                           ooze_message *why) {
-  oz_bytes from = {in, bytes, 0};
-  oz_bodies fresh;
-  saved_head head;
-  uint32_t last = 0;
-  ooze_result r = OOZE_OK;
-  oz_bytes_take(&from, &head, sizeof head);
-  if (from.bad || head.magic != MAGIC || (head.version != VERSION && head.version != PLAIN) ||
-      head.count > from.left / sizeof(saved_body))
-    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of bodies of version %d",
-                   VERSION);
-  oz_bodies_init(&fresh, b->memory);
-  fresh.next_handle = head.next_handle;
-  r = room(&fresh, head.count, why);
-  for (uint32_t i = 0; i < head.count && r >= 0; ++i) {
-    saved_body s;
-    oz_bytes_take(&from, &s, sizeof s);
-    if (s.handle <= last || s.handle >= head.next_handle || s.handle > OZ_OWNER_HANDLE ||
-        s.count > UINT32_MAX - fresh.members || !possible(&s)) {
-      r = oz_fail(why, OOZE_ERROR_FORMAT,
-                  "checkpoint: body %u of kind %u with %u particles and friction %g cannot be",
-                  (unsigned)s.handle, (unsigned)s.kind, (unsigned)s.count, (double)s.friction);
-      break;
-    }
-    last = s.handle;
-    oz_body *y = fresh.body + fresh.count++;
-    memset(y, 0, sizeof *y);
-    y->handle = s.handle, y->kind = s.kind, y->first_id = s.first_id, y->count = s.count,
-    y->friction = s.friction;
-    y->young = s.young, y->bulk = s.bulk, y->damping = s.damping, y->strain = s.strain;
-    y->stretch_bound = s.stretch_bound, y->volume_bound = s.volume_bound;
-    y->first = fresh.members;
-    y->held2 = s.kind == OZ_OWNER_SOFT ? -1.0f : INFINITY;
-    fresh.members += s.count;
-  }
-  for (uint32_t i = 0; i < fresh.count && head.version == VERSION && r >= 0; ++i)
-    r = drive_read(&from, fresh.body + i, why);
-  if (r < 0) {
-    oz_bodies_destroy(&fresh);
-    return r;
-  }
-  oz_bodies_destroy(b);
-  *b = fresh;
-  *used = bytes - from.left;
-  return OOZE_OK;
 }

@@ -22,6 +22,7 @@ typedef struct oz_bodies {
 void oz_bodies_init(oz_bodies *b, oz_memory *memory);
 void oz_bodies_destroy(oz_bodies *b);
 void oz_bodies_clear(oz_bodies *b); /* all of them; handles are not used again */
+ooze_result oz_bodies_room(oz_bodies *b, uint32_t count, ooze_message *why); /* for so many */
 
 /* Poses of driven bodies from fraction f0 to f1 of the step; at its end they stay where they are.
  */
@@ -30,7 +31,7 @@ void oz_bodies_end_step(oz_bodies *b, double fraction);
 /* Poses of a driven body at the start and the end of the step. */
 void oz_body_poses(const oz_body *body, ooze_pose *start, ooze_pose *end);
 
-/* Checkpoint, as colliders have it. */
+/* Checkpoint, as colliders have it (bodies_saved.c). */
 size_t oz_bodies_bytes(const oz_bodies *b);
 void oz_bodies_write(const oz_bodies *b, void *out);
 ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *used,

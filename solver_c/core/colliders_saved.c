@@ -16,19 +16,16 @@ typedef struct saved_collider {
   ooze_pose start, end;
   float force[3], torque[3];
 } saved_collider;
-typedef struct saved_head {
-  uint32_t magic, version, count, next_handle;
-} saved_head;
 
 size_t oz_colliders_bytes(const oz_colliders *c) {
-  size_t bytes = sizeof(saved_head) + c->count * sizeof(saved_collider) +
+  size_t bytes = sizeof(oz_saved_head) + c->count * sizeof(saved_collider) +
                  (size_t)c->bricks * sizeof(ooze_sdf_brick);
   for (uint32_t i = 0; i < c->count; i++) bytes += oz_friction_map_bytes(&c->slot[i].friction_map);
   return bytes;
 }
 
 void oz_colliders_write(const oz_colliders *c, void *out) {
-  saved_head head = {MAGIC, VERSION, c->count, c->next_handle};
+  oz_saved_head head = {MAGIC, VERSION, c->count, c->next_handle};
   unsigned char *at = oz_bytes_put(out, &head, sizeof head);
   for (uint32_t i = 0; i < c->count; i++) {
     const oz_collider_slot *slot = c->slot + i;
@@ -103,7 +100,7 @@ ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, siz
                               ooze_message *why) {
   oz_bytes from = {in, bytes, 0};
   oz_colliders fresh;
-  saved_head head;
+  oz_saved_head head;
   uint32_t last = 0;
   oz_bytes_take(&from, &head, sizeof head);
   if (from.bad || head.magic != MAGIC || head.version != VERSION || head.count > OZ_COLLIDERS_MAX)

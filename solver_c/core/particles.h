@@ -100,6 +100,7 @@ int oz_rank_of(const ooze_solver *s, uint64_t id, uint32_t *out);
 size_t oz_attribute_bytes(ooze_attribute attribute); /* of one particle */
 /* State of the backend, on which the motion depends; or kept here and without influence. */
 int oz_attribute_is_state(ooze_attribute attribute);
+int oz_attribute_is_saved(ooze_attribute attribute); /* state or label: in a checkpoint */
 int oz_attribute_is_label(ooze_attribute attribute);
 oz_field oz_attribute_field(ooze_attribute attribute);
 /* Values that may be written; ids name the offender. stride 0: tight */
