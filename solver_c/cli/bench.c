@@ -7,37 +7,11 @@
 #include <string.h>
 
 #include "base/seconds.h"
+#include "bench_print.h"
 #include "bench_run.h"
 #include "cli.h"
 #include "json.h"
 #include "options.h"
-
-enum { STAGES = 96 };
-typedef struct stage {
-  char name[48];
-  double seconds;
-  uint64_t calls;
-} stage;
-
-typedef struct result {
-  ooze_result code;
-  char message[640], backend[96];
-  uint32_t particles, stage_count, frames;
-  uint64_t steps, bytes_per_particle, bytes, device_bytes, device_scratch, hash;
-  double neighbours, seconds_per_frame, seconds_per_step, processor_per_step, compression,
-      max_speed;
-  double setup_seconds;
-  double velocity_ns, position_ns,
-      lists_ns; /* a particle, of one iteration of each phase; of a step's neighbour work */
-  stage stages[STAGES];
-} result;
-
-enum { WALLS_SDF, WALLS_PARTICLES, WALLS_BOTH };
-typedef struct settings {
-  kit_machine machine;
-  uint32_t frames, warmup, particles, steps, velocity, position, model, walls;
-  double dt;
-} settings;
 
 /* The parts of one iteration of a phase: the stages that run once or more in each. */
 static const char *const velocity_stages[] = {"force",     "cg_apply",    "cg_steps",
@@ -50,7 +24,8 @@ static const char *const list_stages[] = {"sort",       "lists",        "list", 
 
 /* Seconds that one iteration takes, if `iterations` of them ran: a stage's mean call times its
  * calls in each. */
-static double iteration_seconds(const result *r, const char *const *names, double iterations) {
+static double iteration_seconds(const bench_result *r, const char *const *names,
+                                double iterations) {
   double sum = 0.0;
   if (!(iterations > 0.0)) return (double)NAN;
   for (uint32_t i = 0; i < r->stage_count; ++i)
@@ -63,7 +38,8 @@ static double iteration_seconds(const result *r, const char *const *names, doubl
   return sum;
 }
 
-static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, result *r) {
+static void run_scene(const bench_scene *s, const bench_settings *o, uint32_t isa,
+                      bench_result *r) {
   kit k;
   kit_machine machine = o->machine;
   uint32_t step = 0;
@@ -113,11 +89,11 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
     r->seconds_per_frame = k.step_seconds / o->frames;
     r->seconds_per_step = k.substeps ? k.step_seconds / (double)k.substeps : (double)NAN;
     r->processor_per_step = k.substeps ? k.step_processor / (double)k.substeps : (double)NAN;
-    for (uint32_t i = 0; i < ooze_profile_count(k.solver) && r->stage_count < STAGES; ++i) {
+    for (uint32_t i = 0; i < ooze_profile_count(k.solver) && r->stage_count < BENCH_STAGES; ++i) {
       ooze_stage_time t;
       ooze_stage_time_default(&t);
       if (ooze_profile_get(k.solver, i, &t) < 0 || !t.calls) continue;
-      stage *to = &r->stages[r->stage_count++];
+      bench_stage *to = &r->stages[r->stage_count++];
       snprintf(to->name, sizeof to->name, "%s", t.name);
       to->seconds = t.seconds;
       to->calls = t.calls;
@@ -135,155 +111,19 @@ static void run_scene(const bench_scene *s, const settings *o, uint32_t isa, res
 
 /* Both kinds of walls, in turns because the machine may not be idle: the quicker of two runs of
  * each. */
-static void run_walls(const bench_scene *s, const settings *o, result *particles, result *contact) {
-  static result again;
-  settings with = *o;
+static void run_walls(const bench_scene *s, const bench_settings *o, bench_result *particles,
+                      bench_result *contact) {
+  static bench_result again;
+  bench_settings with = *o;
   for (int round = 0; round < 2; ++round)
     for (int kind = 0; kind < 2; ++kind) {
-      result *to = kind ? particles : contact;
+      bench_result *to = kind ? particles : contact;
       with.walls = kind ? WALLS_PARTICLES : WALLS_SDF;
       if (round && to->code < 0) continue;
       run_scene(s, &with, OOZE_ISA_AUTO, round ? &again : to);
       if (round && (again.code < 0 || again.processor_per_step < to->processor_per_step))
         *to = again;
     }
-}
-
-static const stage *stage_of(const result *r, const char *name) {
-  for (uint32_t i = 0; i < r->stage_count; ++i)
-    if (strcmp(r->stages[i].name, name) == 0) return &r->stages[i];
-  return NULL;
-}
-
-static const char *model_name(uint32_t model, char out[24]) {
-  const char *at = cli_menu("solver", "model");
-  for (uint32_t k = 0; k < model; ++k) at = strchr(at, '|') + 1;
-  snprintf(out, 24, "%.*s", (int)strcspn(at, "|"), at);
-  return out;
-}
-
-static void print_table(const bench_scene *s, const settings *o, const result *r,
-                        const result *twin) {
-  double steps = (double)r->steps, accounted = 0.0;
-  char name[24];
-  printf("%s: %s%s%s\n", s->name, s->about, o->model ? "; model " : "",
-         o->model ? model_name(o->model, name) : "");
-  printf("  %u particles, %u steps of %.4g ms a frame, %u + %u iterations, %s; %u frames after %u "
-         "to warm "
-         "up\n",
-         r->particles, o->steps, 1e3 * o->dt, o->velocity, o->position, r->backend, o->frames,
-         o->warmup);
-  const char *other_name = o->walls == WALLS_BOTH ? "contact" : "scalar";
-  if (o->walls)
-    printf("  walls are boundary particles%s\n", twin ? "; beside them, plain contact" : "");
-  if (o->walls == WALLS_BOTH)
-    printf("  %-26s %+12.1f%% of contact's processor time\n", "boundary particles",
-           100.0 * (r->processor_per_step / twin->processor_per_step - 1.0));
-  printf("  %-26s %12.5g", "seconds a frame", r->seconds_per_frame);
-  if (twin)
-    printf(" %12.5g %s %8.2fx", twin->seconds_per_frame, other_name,
-           twin->seconds_per_frame / r->seconds_per_frame);
-  if (s->paper_seconds > 0.0) printf("   (the paper, on a GTX 1070: %g)", s->paper_seconds);
-  printf("\n  %-26s %12.5g", "seconds a step", r->seconds_per_step);
-  if (twin) printf(" %12.5g", twin->seconds_per_step);
-  printf("\n  %-26s %12.5g", "processor seconds a step", r->processor_per_step);
-  if (twin)
-    printf(" %12.5g %s %8.2fx", twin->processor_per_step, other_name,
-           twin->processor_per_step / r->processor_per_step);
-  printf("\n  %-26s %12.5g\n", "seconds a simulated second", r->seconds_per_step / o->dt);
-  printf("  %-26s %12.5g\n", "microseconds a particle", 1e6 * r->seconds_per_step / r->particles);
-  printf("  %-26s %12.4g ns a particle", "velocity iteration", r->velocity_ns);
-  if (twin)
-    printf(" %12.4g %s %8.2fx", twin->velocity_ns, other_name, twin->velocity_ns / r->velocity_ns);
-  printf("\n  %-26s %12.4g ns a particle", "position iteration", r->position_ns);
-  if (twin)
-    printf(" %12.4g %s %8.2fx", twin->position_ns, other_name, twin->position_ns / r->position_ns);
-  printf("\n  %-26s %12.4g ns a particle\n", "neighbour work of a step", r->lists_ns);
-  printf("  %-26s %12.2f\n", "neighbours", r->neighbours);
-  printf("  %-26s %12" PRIu64 "   (%.1f MiB in all)\n", "bytes a particle", r->bytes_per_particle,
-         (double)r->bytes / 1048576.0);
-  if (r->device_bytes)
-    printf("  %-26s %12" PRIu64 "   (and %" PRIu64 " for sorting and searching)\n", "on the device",
-           r->device_bytes / r->particles, r->device_scratch / r->particles);
-  printf("  %-26s   %016" PRIx64 "%s\n", "state", r->hash,
-         twin && !o->walls
-             ? twin->hash == r->hash ? "   (scalar: the same)" : "   (scalar: other bits)"
-             : "");
-  printf("  %-26s %12s %8s %12s", "stage", "ms a step", "share", "calls a step");
-  if (twin) printf(" %9s ms        x", other_name);
-  putchar('\n');
-  double total = r->seconds_per_step * steps;
-  for (uint32_t i = 0; i < r->stage_count; ++i) {
-    const stage *t = &r->stages[i], *other = twin ? stage_of(twin, t->name) : NULL;
-    accounted += t->seconds;
-    printf("    %-24s %12.4f %7.1f%% %12.1f", t->name, 1e3 * t->seconds / steps,
-           100.0 * t->seconds / total, (double)t->calls / steps);
-    if (other)
-      printf(" %12.4f %8.2f", 1e3 * other->seconds / (double)twin->steps,
-             other->seconds / (double)twin->steps / (t->seconds / steps));
-    putchar('\n');
-  }
-  printf("    %-24s %12.4f %7.1f%%\n\n", "(outside the stages)", 1e3 * (total - accounted) / steps,
-         100.0 * (total - accounted) / total);
-  fflush(stdout);
-}
-
-static void print_json(cli_json *j, const bench_scene *s, const settings *o, const result *r,
-                       const result *twin) {
-  char hash[24], name[24];
-  cli_json_object(j, NULL);
-  cli_json_text(j, "name", s->name);
-  cli_json_text(j, "backend", r->backend);
-  cli_json_text(j, "model", model_name(o->model, name));
-  cli_json_integer(j, "device", o->machine.device < 0 ? 0 : (uint64_t)o->machine.device);
-  cli_json_integer(j, "threads", o->machine.threads);
-  cli_json_integer(j, "particles", r->particles);
-  cli_json_number(j, "neighbours", r->neighbours);
-  cli_json_integer(j, "steps", r->steps);
-  cli_json_integer(j, "iterations", o->velocity + o->position);
-  cli_json_number(j, "seconds_per_frame", r->seconds_per_frame);
-  cli_json_number(j, "seconds_per_step", r->seconds_per_step);
-  cli_json_integer(j, "bytes_per_particle", r->bytes_per_particle);
-  cli_json_array(j, "stages");
-  for (uint32_t i = 0; i < r->stage_count; ++i) {
-    cli_json_object(j, NULL);
-    cli_json_text(j, "name", r->stages[i].name);
-    cli_json_number(j, "ms", 1e3 * r->stages[i].seconds);
-    cli_json_integer(j, "calls", r->stages[i].calls);
-    cli_json_object_end(j);
-  }
-  cli_json_array_end(j);
-  snprintf(hash, sizeof hash, "%016" PRIx64, r->hash);
-  cli_json_text(j, "state_hash", hash);
-  cli_json_number(j, "processor_seconds_per_step", r->processor_per_step);
-  cli_json_integer(j, "frames", r->frames);
-  cli_json_integer(j, "steps_per_frame", o->steps);
-  cli_json_number(j, "dt", o->dt);
-  cli_json_integer(j, "velocity_iterations", o->velocity);
-  cli_json_integer(j, "position_iterations", o->position);
-  cli_json_number(j, "velocity_iteration_ns", r->velocity_ns);
-  cli_json_number(j, "position_iteration_ns", r->position_ns);
-  cli_json_number(j, "neighbour_work_ns", r->lists_ns);
-  cli_json_number(j, "setup_seconds", r->setup_seconds);
-  cli_json_integer(j, "bytes", r->bytes);
-  cli_json_integer(j, "device_bytes", r->device_bytes);
-  cli_json_integer(j, "device_scratch", r->device_scratch);
-  cli_json_number(j, "mean_compression", r->compression);
-  cli_json_number(j, "max_speed", r->max_speed);
-  cli_json_number(j, "paper_seconds_per_frame",
-                  s->paper_seconds > 0.0 ? s->paper_seconds : (double)NAN);
-  cli_json_text(j, "walls", o->walls ? "particles" : "contact");
-  if (twin) {
-    cli_json_object(j, o->walls ? "contact" : "scalar");
-    cli_json_number(j, "seconds_per_frame", twin->seconds_per_frame);
-    cli_json_number(j, "seconds_per_step", twin->seconds_per_step);
-    cli_json_number(j, "velocity_iteration_ns", twin->velocity_ns);
-    cli_json_number(j, "position_iteration_ns", twin->position_ns);
-    cli_json_number(j, "processor_seconds_per_step", twin->processor_per_step);
-    cli_json_number(j, "speedup", twin->seconds_per_step / r->seconds_per_step);
-    cli_json_object_end(j);
-  }
-  cli_json_object_end(j);
 }
 
 static const char *scene_word(const void *context, size_t index) {
@@ -315,7 +155,7 @@ static int list_scenes(int as_json) {
 }
 
 /* A scene file in place of the scenes here: all that `ooze run` does, by part. */
-static int time_scene(const settings *given, cli_bench_run *run) {
+static int time_scene(const bench_settings *given, cli_bench_run *run) {
 #ifdef OOZE_HAVE_SCENE
   ooze_solver_desc machine;
   ooze_solver_desc_default(&machine);
@@ -363,8 +203,8 @@ static int is_wanted(const bench_scene *s, const char *const *names, size_t coun
   return 0;
 }
 
-static settings settings_of(const settings *given, const bench_scene *s) {
-  settings o = *given;
+static bench_settings settings_of(const bench_settings *given, const bench_scene *s) {
+  bench_settings o = *given;
   if (o.frames == UINT32_MAX) o.frames = s->frames;
   if (o.particles == UINT32_MAX) o.particles = s->particles;
   if (o.steps == UINT32_MAX) o.steps = s->steps;
@@ -375,8 +215,8 @@ static settings settings_of(const settings *given, const bench_scene *s) {
 }
 
 /* Runs one scene, twice where two runs are compared, and prints it. */
-static int time_one(const bench_scene *s, const settings *o, int scalar, cli_json *j) {
-  static result r, twin;
+static int time_one(const bench_scene *s, const bench_settings *o, int scalar, cli_json *j) {
+  static bench_result r, twin;
   const int two = scalar || o->walls == WALLS_BOTH;
   if (o->walls == WALLS_BOTH)
     run_walls(s, o, &r, &twin);
@@ -384,19 +224,19 @@ static int time_one(const bench_scene *s, const settings *o, int scalar, cli_jso
     run_scene(s, o, OOZE_ISA_AUTO, &r);
   if (scalar && r.code >= 0) run_scene(s, o, OOZE_ISA_SCALAR, &twin);
   if (r.code < 0 || (two && twin.code < 0)) {
-    const result *bad = r.code < 0 ? &r : &twin;
+    const bench_result *bad = r.code < 0 ? &r : &twin;
     cli_error("bench: %s: %s", s->name, bad->message);
     return cli_exit_code(bad->code);
   }
   if (j)
-    print_json(j, s, o, &r, two ? &twin : NULL);
+    bench_print_json(j, s, o, &r, two ? &twin : NULL);
   else
-    print_table(s, o, &r, two ? &twin : NULL);
+    bench_print_table(s, o, &r, two ? &twin : NULL);
   return CLI_DONE;
 }
 
-static int time_named(const settings *given, const char *const *names, size_t count, int scalar,
-                      int as_json) {
+static int time_named(const bench_settings *given, const char *const *names, size_t count,
+                      int scalar, int as_json) {
   cli_json j = {stdout, 0};
   int failed = CLI_DONE;
   if (as_json && count != 1) {
@@ -406,7 +246,7 @@ static int time_named(const settings *given, const char *const *names, size_t co
   for (uint32_t k = 0; k < bench_scene_count; ++k) {
     const bench_scene *s = &bench_scenes[k];
     if (!is_wanted(s, names, count)) continue;
-    const settings o = settings_of(given, s);
+    const bench_settings o = settings_of(given, s);
     if (o.dt * o.steps > 1.0) {
       cli_error("bench: %u steps of %g s make a frame of %g s; 1 s at most would fit", o.steps,
                 o.dt, o.dt * o.steps);
@@ -430,7 +270,7 @@ int cli_bench(int argc, char **argv) {
   memset(&run, 0, sizeof run);
   int list = 0, as_json = 0, scalar = 0;
   const uint32_t unset = UINT32_MAX;
-  settings given;
+  bench_settings given;
   const char *names[MOST];
   size_t count = 0;
   memset(&given, 0, sizeof given);

@@ -1,4 +1,4 @@
-/* Between vdb.cpp and the C files around it. SPDX-License-Identifier: Apache-2.0 */
+/* Between vdb.cpp, vdb_grids.cpp and the C files around it. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_SURFACE_VDB_H
 #define OZ_SURFACE_VDB_H
 
@@ -36,5 +36,17 @@ ooze_result oz_sdf_check_mesh(const ooze_sdf_desc *desc, const float *points, ui
 
 #ifdef __cplusplus
 }
+
+/* Behind the try block of an exported function: every exception becomes a result. */
+#define OZ_CATCH(why, subject)                                                \
+  catch (const std::bad_alloc &) {                                            \
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", subject);     \
+  }                                                                           \
+  catch (const std::exception &e) {                                           \
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: %s", subject, e.what());      \
+  }                                                                           \
+  catch (...) {                                                               \
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: unknown exception", subject); \
+  }
 #endif
 #endif
