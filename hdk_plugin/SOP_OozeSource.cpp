@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "detail.h"
+#include "driven.h"
 #include "filling.h"
 #include "guides.h"
 #include "nodes.h"
@@ -120,7 +121,7 @@ private:
     dress(material, emission, parms.number("particlesep"), parms.number("life"));
     float separation = parms.real("particlesep");
     oz::write_detail(*gdp, "separation", 1, &separation);
-    if (body) embody(filling, parms);
+    if (body) embody(filling, parms, report);
   }
 
   // Others than those of the group go.
@@ -137,20 +138,48 @@ private:
 
   // Which body each point is of. The number comes from where it is made, so that those of two
   // sources do not fall together.
-  void embody(const oz::Filling &filling, const oz::Parms &parms) {
+  void embody(const oz::Filling &filling, const oz::Parms &parms, oz::Report &report) {
+    const bool driven = parms.on("driven");
     gdp->addIntTuple(GA_ATTRIB_POINT, "body", 1, GA_Defaults(0));
     gdp->addStringTuple(GA_ATTRIB_POINT, "name", 1);
     GA_RWHandleI number(gdp->findPointAttribute("body"));
     GA_RWHandleS name(gdp->findPointAttribute("name"));
     for (auto &part : filling.parts()) {
       const size_t n = part->end - part->begin;
-      uint64_t hash = ooze_hash(filling.places().data() + 3 * part->begin, n * 12, 0);
+      const bool follows = driven && part->point == GA_INVALID_OFFSET;
+      const uint64_t hash = ooze_hash(filling.places().data() + 3 * part->begin, n * 12, 0);
+      const int32 which = follows ? oz::driven_number(*part, parms.text("sourcename"))
+                                  : int32(1 + (hash & 0x3fffffff));
+      if (driven && !follows)
+        report.warn("VDB %s does not tell how it moves; expected polygons for a body that follows",
+                    part->name.c_str());
+      if (follows) anchor(*part, parms);
       for (size_t i = part->begin; i < part->end; ++i) {
-        number.set(gdp->pointOffset(GA_Index(i)), int32(1 + (hash & 0x3fffffff)));
+        number.set(gdp->pointOffset(GA_Index(i)), which);
         name.set(gdp->pointOffset(GA_Index(i)), part->name.c_str());
       }
     }
     tell("body", parms);
+  }
+
+  // What tells the solver how the polygons of a body move.
+  void anchor(const oz::Filling::Part &part, const oz::Parms &parms) {
+    const double zero[3] = {0, 0, 0}, at[3] = {parms.number("holdat", 0), parms.number("holdat", 1),
+                                               parms.number("holdat", 2)};
+    constant("anchor", 3, zero, false);
+    constant("driven", 1, zero, true);
+    constant("holdat", 3, zero, false);
+    GA_RWHandleV3 anchors(gdp->findPointAttribute("anchor")),
+        origin(gdp->findPointAttribute("holdat"));
+    GA_RWHandleI driven(gdp->findPointAttribute("driven"));
+    const std::vector<float> places = oz::anchors_of(part);
+    for (size_t i = part.begin; i < part.end; ++i) {
+      const GA_Offset o = gdp->pointOffset(GA_Index(i));
+      const float *p = places.data() + 3 * (i - part.begin);
+      anchors.set(o, UT_Vector3(p[0], p[1], p[2]));
+      origin.set(o, UT_Vector3(float(at[0]), float(at[1]), float(at[2])));
+      driven.set(o, 1);
+    }
   }
 
   bool birth(const oz::Filling &filling, const oz::Parms &parms, oz::Report &report) {

@@ -32,7 +32,7 @@ static bool describe(const GU_Detail &gdp, GA_Offset point, ooze_body_desc &out,
 bool Births::find(const GU_Detail &gdp, Materials &materials, Report &report) {
   const GA_Attribute *a = gdp.findPointAttribute("body");
   GA_ROHandleI number(a), owner(gdp.findPointAttribute("owner"));
-  GA_ROHandleV3 v(gdp.findPointAttribute("v"));
+  GA_ROHandleV3 v(gdp.findPointAttribute("v")), origin(gdp.findPointAttribute("holdat"));
   std::map<int, size_t> order;
   if (a && !number.isValid())
     return report.fail("point attribute body is text; expected a number: 0 fluid, else the body's");
@@ -46,10 +46,12 @@ bool Births::find(const GU_Detail &gdp, Materials &materials, Report &report) {
     if (b.points.empty() && (!describe(gdp, o, b.desc, report) ||
                              !materials.find(gdp, o, true, b.desc.material, report)))
       return false;
+    if (b.points.empty() && origin.isValid())
+      for (int k = 0; k < 3; ++k) b.desc.pose.position[k] = origin.get(o)[k];
     b.points.push_back(o);
     UT_Vector3 p = gdp.getPos3(o), u = v.isValid() ? v.get(o) : UT_Vector3(0, 0, 0);
     for (int k = 0; k < 3; ++k) {
-      b.positions.push_back(p[k]);
+      b.positions.push_back(p[k] - b.desc.pose.position[k]);
       b.desc.velocity[k] += u[k];
     }
   }
@@ -92,6 +94,7 @@ void write_bodies(ooze_solver *s, GU_Detail &gdp) {
   if (!n) return;
   GA_ROHandleID id(gdp.findPointAttribute("id"));
   GA_ROHandleS name(gdp.findPointAttribute("name"));
+  GA_ROHandleV3 origin(gdp.findPointAttribute("holdat"));
   std::map<uint64_t, GA_Offset> points;
   for (GA_Index i = 0; name.isValid() && i < gdp.getNumPoints(); ++i)
     points[uint64_t(id.get(gdp.pointOffset(i)))] = gdp.pointOffset(i);
@@ -103,6 +106,10 @@ void write_bodies(ooze_solver *s, GU_Detail &gdp) {
     auto first = points.find(b.first_id);
     std::string called = first != points.end() ? plain_name(name.get(first->second).c_str()) : "";
     if (called.empty()) called = "body" + std::to_string(handle);
+    if (first != points.end() && origin.isValid()) {
+      const UT_Vector3 at = origin.get(first->second), back(-at[0], -at[1], -at[2]);
+      ooze_pose_at(&b.pose, back.data(), &b.pose); // from the body's frame to the world at birth
+    }
     write_detail(gdp, ("pivot_" + called).c_str(), 3, b.pose.position);
     write_detail(gdp, ("orient_" + called).c_str(), 4, b.pose.rotation);
     write_detail(gdp, ("centre_" + called).c_str(), 3, b.centre);

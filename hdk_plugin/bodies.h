@@ -19,7 +19,7 @@ private:
   struct Body {
     int number;
     std::vector<GA_Offset> points;
-    std::vector<float> positions; // 3 a point: its frame is the world as it is at birth
+    std::vector<float> positions; // 3 a point, from `holdat` as the world is at birth
     ooze_body_desc desc;
   };
   std::vector<Body> myBodies; // in the order of their first points

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bodies.h"
+#include "driven.h"
 #include "forces.h"
 #include "newborn.h"
 
@@ -120,7 +121,8 @@ bool Simulation::prepare(const char *node, const Parms &parms, const StepInput &
     return report.fail("detail attribute ooze_clock: %s", ooze_solver_message(mySolver));
   if (!births.none() && (!births.add(mySolver, gdp, report) || !myBridge.adopt(gdp, report)))
     return false;
-  return myColliders.update(mySolver, settings, input.colliders, report);
+  return drive_bodies(mySolver, gdp, input.sources, input.sources_before, report) &&
+         myColliders.update(mySolver, settings, input.colliders, report);
 }
 
 // ooze_step, with what pushes the particles. False where it failed or was cancelled.

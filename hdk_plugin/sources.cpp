@@ -28,8 +28,8 @@ static bool of_particles(const char *token) {
 
 const std::vector<std::string> &source_names() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> n = {"P",        "v",    "id",   "N",   "orient",
-                                  "emission", "seed", "rest", "body"};
+    std::vector<std::string> n = {"P",    "v",    "id",   "N",      "orient", "emission",
+                                  "seed", "rest", "body", "anchor", "driven", "holdat"};
     for (auto &p : parms_of("source"))
       if (!std::strcmp(p.group, "material") || !std::strcmp(p.group, "emitter") ||
           !std::strcmp(p.group, "body"))
