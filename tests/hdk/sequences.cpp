@@ -8,7 +8,7 @@
 using namespace kit;
 
 static const double D = 0.1;
-enum { FRAMES = 6, KINDS = 6 };
+enum { FRAMES = 6, KINDS = 7 };
 
 struct Random { // the same on every machine
   uint64_t state;
@@ -20,7 +20,8 @@ struct Random { // the same on every machine
 
 // What the network is set to. Two networks of equal settings have equal frames.
 struct Settings {
-  int kind = 0;   // once, nozzle, continuous, body on boundary particles, springs, late nozzle
+  // once, nozzle, continuous, body on boundary particles, springs, late nozzle, body that follows
+  int kind = 0;
   int solver = 0; // gravity and friction
   int wall = 0;   // still; moved at frames 2 and 3; moved at frames 5 and 6; moving throughout
   int pour = 0;   // always; from frame 3; not at 3 and 4; speed 0 at 4
@@ -50,7 +51,8 @@ struct Network {
     solver->set("veliterations", 1);
     solver->set("positerations", 1);
     solver->set("useground", 1);
-    source->set("body", kind == 3);
+    source->set("body", kind == 3 || kind == 6);
+    source->set("driven", kind == 6);
     solver->set("boundary", kind == 3);
     solver->set("model", kind == 4 ? OOZE_MODEL_SPRINGS : OOZE_MODEL_CONFORMATION);
     source->animate("active", [this](fpreal t) {
@@ -125,10 +127,17 @@ static uint64_t straight(const Settings &set, double frame) {
   return frames.at(int(2 * frame));
 }
 
+static std::string file_at(const std::string &folder, int frame) {
+  char path[128];
+  std::snprintf(path, sizeof path, "%s/sim.%04d.bgeo.sc", folder.c_str(), frame);
+  return path;
+}
+
 static void play(uint64_t count, uint64_t seed) {
   fresh_world();
   world().check_ids = count < 1000; // the checker keeps a hash of every id
-  uint64_t cooks = 0, stopped = 0, changes = 0, drops = 0, empty = 0, parts = 0, disks = 0;
+  uint64_t cooks = 0, stopped = 0, changes = 0, drops = 0, empty = 0, parts = 0, disks = 0,
+           damaged = 0;
   char name[] = "/tmp/ooze_sequences_XXXXXX";
   CHECK(mkdtemp(name) != nullptr);
   const std::string folder = name;
@@ -142,7 +151,7 @@ static void play(uint64_t count, uint64_t seed) {
     for (int i = 0; i < steps; ++i) {
       double frame = int(random(FRAMES + 1)); // 0 is before the start
       if (frame >= 1 && frame < FRAMES && random(4) == 0) frame += 0.5, ++parts;
-      switch (random(11)) {
+      switch (random(12)) {
       case 0:
         n.set.solver = int(random(4));
         break;
@@ -175,7 +184,11 @@ static void play(uint64_t count, uint64_t seed) {
         n.solver->set_text("cachefile", folder + "/sim.$F4.bgeo.sc");
         n.solver->set("cachedisk", double(random(3) > 0));
         n.solver->set("cacheevery", double(1 + random(2)));
+        n.solver->set("cachetrail", double(random(3)));
         ++disks;
+        break;
+      case 10:
+        damaged += truncate(file_at(folder, 1 + int(random(FRAMES))).c_str(), 700) == 0;
         break;
       default:
         break;
@@ -206,17 +219,14 @@ static void play(uint64_t count, uint64_t seed) {
     world().versions_with_time = false;
   }
   std::printf("%llu sequences, %llu cooks, %llu of parts of a frame, %llu of nothing, %llu stopped "
-              "by Esc, %llu changes, %llu of memory, %llu of disk: all as in straight play\n",
+              "by Esc, %llu changes, %llu of memory, %llu of disk, %llu damaged files: all as in "
+              "straight play\n",
               (unsigned long long)count, (unsigned long long)cooks, (unsigned long long)parts,
               (unsigned long long)empty, (unsigned long long)stopped, (unsigned long long)changes,
-              (unsigned long long)drops, (unsigned long long)disks);
-  CHECK(count < 20 ||
-        (stopped > 0 && changes > 0 && drops > 0 && empty > 0 && parts > 0 && disks > 0));
-  for (int f = 1; f <= FRAMES; ++f) {
-    char path[128];
-    std::snprintf(path, sizeof path, "%s/sim.%04d.bgeo.sc", name, f);
-    unlink(path);
-  }
+              (unsigned long long)drops, (unsigned long long)disks, (unsigned long long)damaged);
+  CHECK(count < 20 || (stopped > 0 && changes > 0 && drops > 0 && empty > 0 && parts > 0 &&
+                       disks > 0 && damaged > 0));
+  for (int f = 1; f <= FRAMES; ++f) unlink(file_at(folder, f).c_str());
   CHECK(rmdir(name) == 0, "something is left in %s", name);
   whole_world();
 }
