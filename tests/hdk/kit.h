@@ -52,8 +52,11 @@ inline OP_OperatorTable &table() {
 inline SOP_Node *node(const char *type, std::vector<OP_Node *> wires = {}) {
   OP_Operator *op = table().find(type);
   CHECK(op != nullptr, "no operator %s", type);
+  // Houdini owns nodes; here they last as long as the process, and a leak checker can reach them.
+  static auto *all = new std::vector<SOP_Node *>;
   auto *n = static_cast<SOP_Node *>(op->construct(nullptr, type, op));
   n->wires = wires;
+  all->push_back(n);
   return n;
 }
 
