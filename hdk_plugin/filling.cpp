@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "collider_parts.h"
+#include "unpack.h"
 
 namespace oz {
 
@@ -157,6 +158,7 @@ bool Filling::place(std::unique_ptr<Part> part, Report &report) {
 
 bool Filling::run(Report &report) {
   GU_ConvertParms convert;
+  unpack(myIn);
   GU_PrimVDB::convertVolumesToVDBs(myIn, myIn, convert, false, false, 0.0, false);
   std::set<std::string> names = {""};
   if (mySplit) names = names_of(myIn);

@@ -11,9 +11,9 @@ namespace oz {
 
 class Filling {
 public:
-  // Closed polygons, VDBs and volumes of `shapes`, which become VDBs, are filled; with `surface`
-  // all polygons and the surfaces of volumes are covered. `split`: each name of the polygons is a
-  // part of its own.
+  // Closed polygons, VDBs, volumes of `shapes`, which become VDBs, and what is packed, which
+  // becomes polygons, are filled; with `surface` all polygons and the surfaces of volumes are
+  // covered. `split`: each name of the polygons is a part of its own.
   Filling(GU_Detail &shapes, const Parms &parms, bool surface, bool split)
       : myIn(shapes), myParms(parms), mySurface(surface), mySplit(split) {}
   bool run(Report &report);

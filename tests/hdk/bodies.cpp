@@ -454,4 +454,56 @@ OZ_CASE(a_driven_soft_body_is_held_where_the_artist_says) {
   for (const char *name : {"orient_body1", "pivot_body1"}) CHECK(!detail(g, name).empty());
   whole_world();
 }
+// ---- packed pieces, as rigid body simulations have them ----
+
+OZ_CASE(packed_pieces_are_filled_and_lead_their_bodies) {
+  fresh_world();
+  Make pieces([](GU_Detail &g, double f) {
+    auto inside = std::make_shared<GU_Detail>();
+    box(*inside, 0, 0, 0, 0.2);
+    GU_PrimPacked::build(g, inside, {1, 0, 0, 0, 1, 0, 0, 0, 1, -0.2, 0.3 + 0.01 * f, 0});
+    GU_PrimPacked::build(g, inside, {1, 0, 0, 0, 1, 0, 0, 0, 1, 0.2, 0.3, 0.01 * f});
+    GA_RWHandleS name(g.addStringTuple(GA_ATTRIB_PRIMITIVE, "name", 1));
+    name.set(0, "left");
+    name.set(1, "right");
+    GA_Attribute *v = g.addFloatTuple(GA_ATTRIB_POINT, "v", 3);
+    v->put(1, 2, 0.24);
+  });
+  Make loose([](GU_Detail &g, double) {
+    box(g, -0.2, 0.31, 0, 0.2);
+    box(g, 0.2, 0.3, 0.01, 0.2);
+  });
+  SOP_Node *filled = node("ooze::source::1.0", {&pieces}),
+           *same = node("ooze::source::1.0", {&loose}),
+           *body = node("ooze::source::1.0", {&pieces});
+  for (SOP_Node *n : {filled, same, body}) n->set("particlesep", D), plain(n);
+  CHECK(cook(filled, 1) != nullptr && filled->messages.empty(), "%s", said(filled).c_str());
+  CHECK(cook(same, 1) != nullptr && same->gdp->getNumPoints() > 100);
+  CHECK_EQ(filled->gdp->getNumPoints(), same->gdp->getNumPoints());
+  for (GA_Index i = 0; i < same->gdp->getNumPoints(); ++i) {
+    const GA_Offset o = filled->gdp->pointOffset(i);
+    const UT_Vector3 a = filled->gdp->getPos3(o), b = same->gdp->getPos3(same->gdp->pointOffset(i));
+    for (int k = 0; k < 3; ++k) CHECK_NEAR(a[k], b[k], 1e-6, "it is where its piece puts it");
+    const double v = filled->gdp->findPointAttribute("v")->number<double>(o, 2);
+    CHECK_NEAR(v, filled->gdp->getPos3(o)[0] > 0 ? 0.24 : 0.0, 1e-6, "what its point carries");
+  }
+  body->set("body", 1);
+  body->set("driven", 1);
+  SOP_Node *solver = node("ooze::solver::1.0", {body});
+  solver->set("particlesep", D);
+  solver->set("substeps", 2);
+  CHECK(cook(solver, 1) != nullptr);
+  GU_Detail start;
+  start.replaceWith(*solver->gdp);
+  CHECK(cook(solver, 5) != nullptr && solver->messages.empty(), "%s", said(solver).c_str());
+  GA_ROHandleS name(solver->gdp->findPointAttribute("name"));
+  for (GA_Index i = 0; i < start.getNumPoints(); ++i) {
+    const GA_Offset o = solver->gdp->pointOffset(i);
+    const bool left = !std::strcmp(name.get(o).c_str(), "left");
+    const UT_Vector3 a = start.getPos3(start.pointOffset(i)), b = solver->gdp->getPos3(o);
+    CHECK_NEAR(double(b[1]) - double(a[1]), left ? 0.04 : 0.0, 1e-5, "with its piece");
+    CHECK_NEAR(double(b[2]) - double(a[2]), left ? 0.0 : 0.04, 1e-5, "with its piece");
+  }
+  whole_world();
+}
 OZ_TEST_MAIN()
