@@ -1,21 +1,19 @@
 // Ooze Surface: particles to a signed distance VDB with attributes, or to polygons.
 // SPDX-License-Identifier: Apache-2.0
 #include <GA/GA_AttributeDict.h>
+#include <GA/GA_ElementGroup.h>
 #include <GA/GA_Handle.h>
-#include <GEO/GEO_PolyCounts.h>
-#include <GU/GU_PrimPoly.h>
 #include <GU/GU_PrimVDB.h>
 #include <UT/UT_StringHolder.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "colliders.h"
 #include "detail.h"
 #include "nodes.h"
+#include "polygons.h"
 #include "verb.h"
 
 namespace {
@@ -83,6 +81,7 @@ private:
     std::vector<ooze_surface_channel> listed;
     std::vector<uint32_t> materials;
     std::vector<ooze_collider_desc> solids;
+    std::vector<uint8_t> gone;
     ooze_hooks hooks;
     ooze_message why = {""};
     ooze_surface_desc_default(&d);
@@ -107,6 +106,8 @@ private:
     std::vector<float> p = read(in, "P", 3), v, temperature, tensor, stress;
     points.count = uint32_t(in.getNumPoints());
     points.positions = p.data();
+    if (!leave_out(in, parms, gone, report)) return false;
+    points.left_out = gone.data();
     points.scalars = scalars;
     if (parms.on("velocity")) {
       v = read(in, "v", 3);
@@ -137,6 +138,26 @@ private:
     if (parms.on("material")) points.material_count = find_materials(in, materials, report);
     points.materials = materials.data();
     return report.ok(ooze_surface_build(&d, &points, &out.s, &why), why, "surface");
+  }
+
+  // Points that have no part in the surface.
+  bool leave_out(const GU_Detail &in, const oz::Parms &parms, std::vector<uint8_t> &out,
+                 oz::Report &report) {
+    const std::string pattern = parms.text("group");
+    const GA_PointGroup *group = nullptr;
+    if (!pattern.empty() && !(group = parsePointGroups(pattern.c_str(), GroupCreator(&in))))
+      return report.fail("there is no group of points %s", pattern.c_str());
+    const uint32_t bits = ooze_surface_of_bits(uint32_t(parms.number("surfaceof")));
+    GA_ROHandleI owner(in.findPointAttribute("owner")), body(in.findPointAttribute("body"));
+    for (GA_Index i = 0; i < in.getNumPoints(); ++i) {
+      const GA_Offset o = in.pointOffset(i);
+      // a body has an owner from its first step on
+      const bool of_body =
+          (owner.isValid() && owner.get(o) != 0) || (body.isValid() && body.get(o) > 0);
+      out.push_back((bits & (of_body ? OOZE_WITHOUT_BODIES : OOZE_WITHOUT_FLUID)) != 0 ||
+                    (group && !group->containsOffset(o)));
+    }
+    return true;
   }
 
   // Colliders at the size of the surface's voxels, so that both have edges alike.
@@ -221,58 +242,13 @@ private:
   }
 
   bool polygons(const Surface &surface, const oz::Parms &parms, oz::Report &report) {
-    ooze_mesh m;
+    oz::Mesh mesh;
     ooze_message why = {""};
-    ooze_mesh_default(&m);
-    if (!report.ok(ooze_surface_mesh(surface.s, parms.number("adaptivity"), &m, &why), why,
+    if (!report.ok(ooze_surface_mesh(surface.s, parms.number("adaptivity"), &mesh.m, &why), why,
                    "polygons"))
       return false;
-    GA_Index first = gdp->getNumPoints(); // a VDB has a point of its own
-    GA_Size n = GA_Size(m.point_count);
-    GA_Offset start = n ? gdp->appendPointBlock(n) : GA_INVALID_OFFSET;
-    auto put = [&](const char *name, GA_TypeInfo type, const float *from) {
-      if (!from || !n) return;
-      if (type != GA_TYPE_POINT) gdp->addFloatTuple(GA_ATTRIB_POINT, name, 3);
-      GA_Attribute *a = gdp->findPointAttribute(name);
-      GA_RWHandleV3(a).setBlockFromIndices(first, n, reinterpret_cast<const UT_Vector3 *>(from));
-      a->setTypeInfo(type);
-    };
-    put("P", GA_TYPE_POINT, m.positions);
-    put("N", GA_TYPE_NORMAL, m.normals); // stays a normal under non-uniform scale
-    put("v", GA_TYPE_VECTOR, m.velocities);
-    for (uint32_t i = 0; m.channels && i < ooze_points_attribute_count(m.channels); ++i) {
-      ooze_points_attribute a;
-      ooze_points_attribute_default(&a);
-      if (n && ooze_points_attribute_get(m.channels, i, &a) >= 0) put_channel(a, first, n);
-    }
-    if (m.triangle_count) {
-      GEO_PolyCounts counts;
-      counts.append(3, GA_Size(m.triangle_count));
-      for (uint64_t t = 0; t < m.triangle_count; ++t)
-        std::swap(m.triangles[3 * t + 1], m.triangles[3 * t + 2]); // Houdini's run clockwise
-      GU_PrimPoly::buildBlock(gdp, start, n, counts, reinterpret_cast<const int *>(m.triangles));
-    }
-    ooze_mesh_release(&m);
+    oz::write_polygons(mesh.m, *gdp);
     return true;
-  }
-
-  // One more attribute of the polygons' points.
-  void put_channel(const ooze_points_attribute &from, GA_Index first, GA_Size n) {
-    const int width = int(from.components);
-    if (from.type != OOZE_FLOAT32 && from.type != OOZE_INT32) return;
-    if (from.type == OOZE_FLOAT32)
-      gdp->addFloatTuple(GA_ATTRIB_POINT, from.name, width);
-    else
-      gdp->addIntTuple(GA_ATTRIB_POINT, from.name, width);
-    GA_Attribute *to = gdp->findPointAttribute(from.name);
-    for (int k = 0; k < width; ++k)
-      if (from.type == OOZE_FLOAT32)
-        GA_RWHandleF(to).setBlockFromIndices(first, n, static_cast<const float *>(from.data) + k,
-                                             width, k);
-      else
-        GA_RWHandleI(to).setBlockFromIndices(first, n, static_cast<const int32 *>(from.data) + k,
-                                             width, k);
-    if (!std::strcmp(from.name, "Cd")) to->setTypeInfo(GA_TYPE_COLOR);
   }
 
   oz::Host myHost;

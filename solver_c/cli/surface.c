@@ -114,7 +114,7 @@ int cli_surface(int argc, char **argv) {
   enum { MOST_CACHES = 64 };
   const char *caches[MOST_CACHES], *out = NULL, *scene_path = NULL, *frames = NULL;
   int stress = 0, strainrate = 0, temperature = 0, plain = 0, half = 0, quiet = 0;
-  uint32_t every = 1, progress = CLI_PROGRESS_AUTO;
+  uint32_t every = 1, of = OOZE_SURFACE_OF_FLUID, progress = CLI_PROGRESS_AUTO;
   double separation = 0.0, radius = 0.0, voxel = 0.0, width = 3.0, smooth = 0.9, stretch = 2.0,
          threshold = 0.85, gap = 0.0, gigabytes = 0.0;
   size_t operands = 0;
@@ -130,6 +130,8 @@ int cli_surface(int argc, char **argv) {
        0, 0},
       {"method", 'm', CLI_CHOICE, &job.desc.method, "spheres|anisotropic|density",
        "how the surface is made; see output.surface_method", 0, 0},
+      {"of", 0, CLI_CHOICE, &of, "fluid|all|bodies", "whose particles; see output.surface_of", 0,
+       0},
       {"separation", 0, CLI_NUMBER, &separation, "M",
        "spacing of particles. Default: what the file says", 1e-6, 1e3},
       {"voxel", 0, CLI_NUMBER, &voxel, "M", "0 takes half the separation", 0, 1e3},
@@ -197,7 +199,8 @@ int cli_surface(int argc, char **argv) {
   job.desc.solid_gap = (float)gap;
   job.vdb.half_precision = (uint32_t)half;
   job.with = (plain ? 0u : OOZE_WITH_SHADING) | (temperature ? OOZE_WITH_TEMPERATURE : 0u) |
-             (stress ? OOZE_WITH_STRESS : 0u) | (strainrate ? OOZE_WITH_STRAINRATE : 0u);
+             (stress ? OOZE_WITH_STRESS : 0u) | (strainrate ? OOZE_WITH_STRAINRATE : 0u) |
+             ooze_surface_of_bits(of);
   if (gigabytes > 0.0) job.limits.max_bytes = (uint64_t)(gigabytes * 1e9);
 
   cli_sequence list = {NULL, 0};

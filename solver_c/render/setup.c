@@ -251,7 +251,7 @@ static ooze_result add_fluid(oz_scene *s, int *first, ooze_message *why) {
     if (d->particle_count &&
         (d->scalars || d->temperatures || (d->materials && d->look_count > 1))) {
       r = oz_cells_build(&s->cells, 5.0f * d->particle_radius, d->particle_count, d->positions,
-                         3 * sizeof(float), why);
+                         3 * sizeof(float), NULL, why);
       if (r) return r;
     }
   } else if (d->particle_count) {

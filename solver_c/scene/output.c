@@ -98,6 +98,7 @@ ooze_result oz_read_output(oz_reader *r) {
                                       O("surface", surface),
                                       O("mesh", mesh),
                                       O("surface_method", method),
+                                      O("surface_of", of),
                                       O("surface_threshold", threshold),
                                       O("surface_voxel", voxel),
                                       O("surface_smoothing", smoothing),

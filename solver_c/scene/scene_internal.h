@@ -101,7 +101,7 @@ typedef struct oz_output {
   char *name;
   int32_t first, last;
   double fps;
-  uint32_t points, surface, mesh, method, smoothing, subtract, stress, strainrate, temperature,
+  uint32_t points, surface, mesh, method, of, smoothing, subtract, stress, strainrate, temperature,
       shading, checkpoint_every, checkpoint_keep;
   float voxel, threshold, gap;
   uint32_t channels; /* bits by ooze_attribute: results of the last substep that caches carry */

@@ -126,6 +126,7 @@ uint64_t oz_session_attributes(const oz_session *s) {
   if (surfaces && o->shading)
     bits |= UINT64_C(1) << OOZE_MATERIAL | UINT64_C(1) << OOZE_BIRTH | UINT64_C(1) << OOZE_REST_1 |
             UINT64_C(1) << OOZE_REST_2;
+  if (surfaces && s->base->body_count) bits |= UINT64_C(1) << OOZE_OWNER;
   if (surfaces && shows_heat(s)) bits |= UINT64_C(1) << OOZE_TEMPERATURE;
   if (surfaces && o->stress) bits |= UINT64_C(1) << OOZE_STRESS;
   return bits;
@@ -161,7 +162,8 @@ static ooze_result build_surface(oz_job *j, ooze_points *points, ooze_surface **
   const char *names[16] = {NULL}; /* the first material is the solver's own */
   uint32_t with = (o->shading ? OOZE_WITH_SHADING : 0u) |
                   (shows_heat(s) ? OOZE_WITH_TEMPERATURE : 0u) |
-                  (o->stress ? OOZE_WITH_STRESS : 0u) | (o->strainrate ? OOZE_WITH_STRAINRATE : 0u);
+                  (o->stress ? OOZE_WITH_STRESS : 0u) |
+                  (o->strainrate ? OOZE_WITH_STRAINRATE : 0u) | ooze_surface_of_bits(o->of);
   ooze_surface_desc desc;
   ooze_surface_desc_default(&desc);
   desc.method = o->method;

@@ -66,7 +66,7 @@ void oz_cells_free(oz_cells *c) {
 }
 
 ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *positions,
-                           size_t stride, ooze_message *why) {
+                           size_t stride, const uint8_t *left_out, ooze_message *why) {
   const char *bytes = (const char *)positions;
   uint32_t i, kept = 0, cells = 0;
   memset(c, 0, sizeof *c);
@@ -77,6 +77,7 @@ ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *
   if (!c->keys || !c->order || !c->x) goto memory;
   for (i = 0; i < count; ++i) {
     float p[3];
+    if (left_out && left_out[i]) continue;
     memcpy(p, bytes + (size_t)i * stride, sizeof p);
     if (!(isfinite(p[0]) && isfinite(p[1]) && isfinite(p[2]))) {
       ++c->skipped;

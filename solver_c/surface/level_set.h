@@ -66,8 +66,9 @@ typedef struct oz_cells {
   float *x;        /* 3 each, in sorted order */
   oz_map map;      /* key to cell */
 } oz_cells;
+/* left_out (may be NULL): 1 where a particle is not to be among them. */
 ooze_result oz_cells_build(oz_cells *c, float cell, uint32_t count, const void *positions,
-                           size_t stride, ooze_message *why);
+                           size_t stride, const uint8_t *left_out, ooze_message *why);
 void oz_cells_free(oz_cells *c);
 static inline int oz_cells_find(const oz_cells *c, int x, int y, int z, uint32_t *first,
                                 uint32_t *end) {

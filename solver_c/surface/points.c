@@ -46,6 +46,24 @@ static void add_materials(const ooze_points *points, const char *const *names, u
   in->material_names = most == count ? names : NULL;
 }
 
+/* 1 for particles of bodies, or for all others; NULL where none is left out. *failed: no memory. */
+static uint8_t *leave_out(const ooze_points *points, uint32_t with, uint32_t count, int *failed) {
+  ooze_points_attribute owner;
+  const uint32_t bodies = with & OOZE_WITHOUT_BODIES, fluid = with & OOZE_WITHOUT_FLUID;
+  ooze_points_attribute_default(&owner);
+  *failed = 0;
+  const int told = ooze_points_find(points, "owner", &owner) == OOZE_OK &&
+                   owner.type == OOZE_INT32 && owner.components == 1;
+  if ((!bodies || !told) && !fluid) return NULL;
+  uint8_t *out = (uint8_t *)oz_allocate(count, 1);
+  *failed = !out;
+  for (uint32_t i = 0; out && i < count; ++i) {
+    const int of_body = told && ((const int32_t *)owner.data)[i] != 0;
+    out[i] = of_body ? bodies != 0 : fluid != 0;
+  }
+  return out;
+}
+
 ooze_result ooze_surface_of_points(const ooze_surface_desc *desc, const ooze_points *points,
                                    uint32_t with, const char *const *material_names,
                                    uint32_t material_count, ooze_surface **out, ooze_message *why) {
@@ -53,6 +71,8 @@ ooze_result ooze_surface_of_points(const ooze_surface_desc *desc, const ooze_poi
   ooze_surface_channel channels[OZ_SURFACE_SCALARS];
   ooze_surface_points in;
   float *norms = NULL, *rates = NULL;
+  uint8_t *left_out;
+  int failed;
   ooze_result r = OOZE_OK;
   if (!desc || !points || !out)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_of_points: a pointer is NULL");
@@ -66,14 +86,18 @@ ooze_result ooze_surface_of_points(const ooze_surface_desc *desc, const ooze_poi
   in.velocities = oz_points_floats(points, "v", 3);
   in.scalars = scalars;
   in.channels = channels;
+  left_out = leave_out(points, with, in.count, &failed);
+  in.left_out = left_out;
+  if (failed) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u points", in.count);
   if (with & OOZE_WITH_STRESS) {
     const float *six = oz_points_floats(points, "stress", 6);
-    if (six && !(norms = (float *)oz_allocate(in.count, sizeof *norms)))
-      return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the stress of %u points", in.count);
-    if (six) ooze_tensor_norms(six, in.count, norms);
+    if (six) norms = (float *)oz_allocate(in.count, sizeof *norms);
+    if (six && !norms)
+      r = oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the stress of %u points", in.count);
+    if (norms) ooze_tensor_norms(six, in.count, norms);
     add_scalar(&in, scalars, "stress", six ? norms : oz_points_floats(points, "stress", 1));
   }
-  if ((with & OOZE_WITH_STRAINRATE) && in.velocities && in.count) {
+  if (r >= 0 && (with & OOZE_WITH_STRAINRATE) && in.velocities && in.count) {
     rates = (float *)oz_allocate(in.count, sizeof *rates);
     if (!rates)
       r = oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the strain rate of %u points", in.count);
@@ -90,5 +114,6 @@ ooze_result ooze_surface_of_points(const ooze_surface_desc *desc, const ooze_poi
   if (r >= 0) r = ooze_surface_build(desc, &in, out, why);
   oz_release(norms);
   oz_release(rates);
+  oz_release(left_out);
   return r;
 }

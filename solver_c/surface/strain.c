@@ -91,8 +91,9 @@ ooze_result ooze_strain_rate(const ooze_surface_desc *desc, const ooze_surface_p
   /* also of particles that are nowhere */
   if (p->count) memset(out, 0, (size_t)p->count * sizeof *out);
   job.radius = 2.0f * desc->separation;
-  ooze_result r = oz_cells_build(&c, job.radius, p->count, p->positions,
-                                 p->position_stride ? p->position_stride : 3 * sizeof(float), why);
+  ooze_result r =
+      oz_cells_build(&c, job.radius, p->count, p->positions,
+                     p->position_stride ? p->position_stride : 3 * sizeof(float), NULL, why);
   if (r) return r;
   float *v = (float *)oz_allocate(c.count, 3 * sizeof *v);
   if (!v) {

@@ -114,7 +114,7 @@ static ooze_result merge(const ooze_surface_points *p, float cell, merged_points
   const uint32_t first_channel = channels;
   size_t pstride = p->position_stride ? p->position_stride : 3 * sizeof(float);
   size_t vstride = p->velocity_stride ? p->velocity_stride : 3 * sizeof(float);
-  ooze_result r = oz_cells_build(&c, cell, p->count, p->positions, pstride, why);
+  ooze_result r = oz_cells_build(&c, cell, p->count, p->positions, pstride, p->left_out, why);
   if (r) return r;
   for (n = 0; n < p->channel_count; ++n) channels += p->channels[n].components;
   out->block = (float *)oz_allocate(c.cell_count, channels * sizeof(float));
@@ -151,6 +151,7 @@ static ooze_result merge(const ooze_surface_points *p, float cell, merged_points
   }
   out->p = *p;
   out->p.count = c.cell_count;
+  out->p.left_out = NULL;
   out->p.positions = out->block;
   out->p.position_stride = out->p.velocity_stride = channels * sizeof(float);
   if (v) out->p.velocities = out->block + 3;
@@ -346,7 +347,7 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   }
   /* Cells as wide as the covariance neighbourhood: 27 to 64 lookups a gather. */
   r = oz_cells_build(&c, 2.5f * separation, p->count, p->positions,
-                     p->position_stride ? p->position_stride : 3 * sizeof(float), why);
+                     p->position_stride ? p->position_stride : 3 * sizeof(float), p->left_out, why);
   if (r) goto done;
   /* Sixteen a cell is usual. A heap of particles in one spot would cost its square: thin it out
    * first. */
@@ -355,7 +356,8 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
     if ((r = merge(points, 0.4f * separation, &merged, why))) goto done;
     p = &merged.p;
     s->info.merged = 1;
-    r = oz_cells_build(&c, 2.5f * separation, p->count, p->positions, p->position_stride, why);
+    r = oz_cells_build(&c, 2.5f * separation, p->count, p->positions, p->position_stride, NULL,
+                       why);
     if (r) goto done;
   }
   radius = OZ_LONE_RADIUS * separation;

@@ -423,4 +423,41 @@ OZ_CASE(surfaces_carry_what_particles_have) {
   CHECK(seen > 50, "%zu", seen);
   whole_world();
 }
+OZ_CASE(surfaces_are_those_of_the_fluid_or_of_a_group) {
+  fresh_world();
+  Make two([](GU_Detail &g, double) { // fluid, and a body to the right of it
+    block(g, 5, 0, 0, 0, D);
+    block(g, 5, 10 * D, 0, 0, D);
+    GA_Attribute *body = g.addIntTuple(GA_ATTRIB_POINT, "body", 1);
+    GA_PointGroup &low = g.point_groups["low"];
+    for (GA_Offset o : g.order) {
+      body->put(o, 0, g.getPos3(o)[0] > 8 * float(D) ? 7 : 0);
+      if (g.getPos3(o)[1] < 1.5f * float(D)) low.addOffset(o);
+    }
+  });
+  auto ends = [&](const char *of, const char *group, int k) {
+    SOP_Node *s = node("ooze::surface::1.0", {&two});
+    s->set("particlesep", D);
+    s->set("velocity", 0);
+    s->set("surfaceof", !std::strcmp(of, "fluid") ? 0 : !std::strcmp(of, "all") ? 1 : 2);
+    s->set_text("group", group);
+    s->set_text("output", "polygons");
+    CHECK(cook(s, 1) != nullptr && s->messages.empty(), "%s", said(s).c_str());
+    std::pair<double, double> found(1e9, -1e9);
+    for (GA_Offset o : s->gdp->order) {
+      const double x = double(s->gdp->getPos3(o)[k]);
+      found = {std::fmin(found.first, x), std::fmax(found.second, x)};
+    }
+    return found;
+  };
+  CHECK(ends("fluid", "", 0).second < 6 * D && ends("fluid", "", 0).first < 0);
+  CHECK(ends("bodies", "", 0).first > 8 * D && ends("bodies", "", 0).second > 14 * D);
+  CHECK(ends("all", "", 0).first < 0 && ends("all", "", 0).second > 14 * D);
+  CHECK(ends("all", "low", 1).second < 2.5 * D && ends("all", "", 1).second > 4 * D);
+  SOP_Node *wrong = node("ooze::surface::1.0", {&two});
+  wrong->set("particlesep", D);
+  wrong->set_text("group", "high");
+  CHECK(cook(wrong, 1) == nullptr && says(wrong, "no group of points high"));
+  whole_world();
+}
 OZ_TEST_MAIN()

@@ -463,4 +463,84 @@ OZ_CASE(drawn_films_and_threads_are_closed) {
   }
 }
 
+OZ_CASE(left_out_particles_have_no_part) {
+  enum { N = 8, M = N * N * N };
+  float *x = lattice(N, 0.01f, 0.2f), *both = (float *)malloc(2 * M * 3 * sizeof *both);
+  uint8_t out[2 * M];
+  for (uint32_t i = 0; i < 2 * M; ++i) { /* every other one stands beside and is left out */
+    memcpy(both + 3 * (size_t)i, x + 3 * (size_t)(i / 2), 3 * sizeof *x);
+    out[i] = i % 2;
+    if (out[i]) both[3 * (size_t)i] += 0.05f;
+  }
+  for (int coarse = 0; coarse < 2; ++coarse) { /* the second merges particles */
+    ooze_surface_desc d;
+    ooze_surface_points p;
+    ooze_surface *s = NULL, *alone;
+    ooze_message why = {""};
+    ooze_surface_desc_default(&d);
+    if (coarse) d.voxel = 0.02f;
+    ooze_surface_points_default(&p);
+    p.count = 2 * M;
+    p.positions = both;
+    p.left_out = out;
+    CHECK(ooze_surface_build(&d, &p, &s, &why) == OOZE_OK, "%s", why.text);
+    alone = build(&d, x, M);
+    CHECK(ooze_surface_hash(s) == ooze_surface_hash(alone), "coarse %d", coarse);
+    ooze_surface_info info;
+    ooze_surface_info_default(&info);
+    ooze_surface_info_get(s, &info);
+    CHECK_EQ(info.skipped, 0);
+    ooze_surface_destroy(s);
+    ooze_surface_destroy(alone);
+  }
+  free(x);
+  free(both);
+}
+
+OZ_CASE(bodies_or_fluid_are_left_out_by_their_owner) {
+  enum { N = 6, M = N * N * N };
+  float *x = lattice(N, 0.01f, 0.0f), *p = NULL;
+  int32_t *owner = NULL;
+  ooze_points *points = NULL;
+  ooze_message why = {""};
+  double volume[3];
+  CHECK(ooze_points_create(2 * M, &points, &why) == OOZE_OK, "%s", why.text);
+  CHECK_EQ(ooze_points_add(points, "P", OOZE_FLOAT32, 3, OOZE_MEANING_POINT, (void **)&p, &why),
+           OOZE_OK);
+  for (uint32_t i = 0; i < 2 * M; ++i) {
+    memcpy(p + 3 * (size_t)i, x + 3 * (size_t)(i % M), 3 * sizeof *x);
+    if (i >= M) p[3 * (size_t)i] += 0.5f; /* a body of half the size */
+    if (i >= M + M / 2) p[3 * (size_t)i + 1] = NAN;
+  }
+  for (int told = 0; told < 2; ++told) {
+    if (told)
+      CHECK_EQ(ooze_points_add(points, "owner", OOZE_INT32, 1, OOZE_MEANING_NUMBER, (void **)&owner,
+                               &why),
+               OOZE_OK);
+    for (uint32_t i = 0; told && i < 2 * M; ++i) owner[i] = i < M ? 0 : 0x10000001;
+    for (uint32_t of = 0; of < 3; ++of) {
+      ooze_surface_desc d;
+      ooze_surface_info info;
+      ooze_surface *s = NULL;
+      ooze_surface_desc_default(&d);
+      ooze_surface_info_default(&info);
+      CHECK(ooze_surface_of_points(&d, points, ooze_surface_of_bits(of), NULL, 0, &s, &why) ==
+                OOZE_OK,
+            "%s", why.text);
+      ooze_surface_info_get(s, &info);
+      volume[of] = info.volume;
+      ooze_surface_destroy(s);
+    }
+    const double all = volume[OOZE_SURFACE_OF_ALL], body = volume[OOZE_SURFACE_OF_BODIES];
+    if (told) {
+      CHECK(body > 0.2 * all && body < 0.45 * all, "%g of %g", body, all);
+      CHECK_NEAR(volume[OOZE_SURFACE_OF_FLUID] + body, all, 1e-6 * all, "they do not touch");
+    } else {
+      CHECK(volume[OOZE_SURFACE_OF_FLUID] == all && body == 0.0, "all is fluid");
+    }
+  }
+  ooze_points_destroy(points);
+  free(x);
+}
+
 OZ_TEST_MAIN()

@@ -110,6 +110,7 @@ typedef struct ooze_surface_points {
   /* material_count names: their weights are "weight_NAME", and one that is NULL has none; or NULL
    * itself: all have, "weight_0", ... */
   const char *const *material_names;
+  const uint8_t *left_out; /* one a particle, 1: no part of the surface; or NULL: all are */
 } ooze_surface_points;
 
 typedef struct ooze_surface_info {
@@ -139,10 +140,19 @@ enum {
   OOZE_WITH_SHADING = 1,     /* Cd, rest, rest2, age and material, where the points have them */
   OOZE_WITH_TEMPERATURE = 2, /* temperature, K */
   OOZE_WITH_STRESS = 4,      /* stress, Pa: the magnitude of a tensor of 6 */
-  OOZE_WITH_STRAINRATE = 8   /* strainrate, 1/s, by ooze_strain_rate */
+  OOZE_WITH_STRAINRATE = 8,  /* strainrate, 1/s, by ooze_strain_rate */
+  /* Particles of bodies (`owner`) have no part in it, or fluid has none. */
+  OOZE_WITHOUT_BODIES = 16,
+  OOZE_WITHOUT_FLUID = 32
 };
-/* The same of points as files have them; with: OOZE_WITH_* bits. material_names (material_count of
- * them, may be NULL) name the weights of materials. */
+/* Whose particles make a surface, as menus have it, and the bits of it. */
+enum { OOZE_SURFACE_OF_FLUID = 0, OOZE_SURFACE_OF_ALL = 1, OOZE_SURFACE_OF_BODIES = 2 };
+static inline uint32_t ooze_surface_of_bits(uint32_t of) {
+  if (of == OOZE_SURFACE_OF_FLUID) return OOZE_WITHOUT_BODIES;
+  return of == OOZE_SURFACE_OF_BODIES ? (uint32_t)OOZE_WITHOUT_FLUID : 0u;
+}
+/* The same of points as files have them; with: OOZE_WITH_* and OOZE_WITHOUT_* bits. material_names
+ * (material_count of them, may be NULL) name the weights of materials. */
 OOZE_API ooze_result ooze_surface_of_points(const ooze_surface_desc *desc,
                                             const ooze_points *points, uint32_t with,
                                             const char *const *material_names,

@@ -1,0 +1,10 @@
+// Meshes to polygons with attributes. SPDX-License-Identifier: Apache-2.0
+#pragma once
+#include "host.h"
+
+namespace oz {
+
+// Appends the mesh to the detail: P, N, v and its channels as attributes of the points.
+void write_polygons(const ooze_mesh &mesh, GU_Detail &to);
+
+} // namespace oz
