@@ -251,6 +251,41 @@ OZ_CASE(surfaces_end_at_colliders_where_they_are) {
         deep[1]);
 }
 
+OZ_CASE(surfaces_leave_bodies_out_without_points_on_disk) {
+  if (!ooze_surface_has_vdb()) return;
+  static const char *const of[3] = {"output.surface_of=fluid", "output.surface_of=all",
+                                    "output.surface_of=bodies"};
+  float low[3], high[3]; /* of x: the body stands far to the right */
+  for (int i = 0; i < 3; i++) {
+    const char *sets[5] = {"output.frames=[1,2]", "output.mesh=ply", "output.points=none", of[i],
+                           "bodies={\"ball\": {\"shape\": \"sphere\", \"radius\": 0.03, "
+                           "\"material\": \"thin\", \"position\": [1, 0.1, 0]}}"};
+    ooze_scene_options o;
+    ooze_run_report r;
+    ooze_scene *s = NULL;
+    ooze_mesh m;
+    ooze_scene_options_default(&o);
+    o.sets = sets;
+    o.set_count = 5;
+    CHECK(ooze_scene_load(OZ_SOURCE_DIR "/tests/run/small.json", &o, &s, &why) == OOZE_OK, "%s",
+          why.text);
+    CHECK(run(s, RUN_FOLDER "/of", 0, -1, NULL, &r) == OOZE_OK, "%s", why.text);
+    ooze_mesh_default(&m);
+    CHECK(ooze_mesh_read(RUN_FOLDER "/of/mesh/small.0002.ply", NULL, &m, &why) == OOZE_OK, "%s",
+          why.text);
+    low[i] = 9.0f, high[i] = -9.0f;
+    for (uint32_t k = 0; k < m.point_count; k++) {
+      low[i] = fminf(low[i], m.positions[3 * (size_t)k]);
+      high[i] = fmaxf(high[i], m.positions[3 * (size_t)k]);
+    }
+    ooze_mesh_release(&m);
+    ooze_scene_destroy(s);
+  }
+  CHECK(high[0] < 0.5f && low[0] < 0.0f, "fluid alone: %g to %g", (double)low[0], (double)high[0]);
+  CHECK(high[1] > 0.9f && low[1] < 0.0f, "both: %g to %g", (double)low[1], (double)high[1]);
+  CHECK(high[2] > 0.9f && low[2] > 0.9f, "bodies: %g to %g", (double)low[2], (double)high[2]);
+}
+
 OZ_CASE(caches_carry_the_channels_that_are_asked_for) {
   ooze_scene *s = load("output.channels=\"stress neighbours\"");
   ooze_run_report report;
