@@ -17,6 +17,7 @@
 #include "detail.h"
 #include "disk.h"
 #include "forces.h"
+#include "frame_cache.h"
 #include "frames.h"
 #include "guides.h"
 #include "nodes.h"
@@ -49,7 +50,9 @@ protected:
     oz::Report report;
     flags().setTimeDep(true);
     myContext = &context;
+    myCache.begin();
     oz::guarded(report, [&] { cook(report); });
+    myCache.end();
     myContext = nullptr;
     oz::deliver(*this, report);
     return error();
@@ -77,7 +80,9 @@ protected:
 private:
   static int reset(void *data, int, fpreal, const PRM_Template *) {
     auto *self = static_cast<SolverNode *>(data);
+    self->myCache.begin();
     self->forget();
+    self->myCache.end();
     self->forceRecook();
     return 1;
   }
@@ -240,6 +245,7 @@ private:
   }
 
   oz::Frames myFrames;
+  oz::FrameCache myCache{myFrames};
   oz::Disk myDisk;
   oz::Simulation mySimulation;
 };

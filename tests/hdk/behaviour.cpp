@@ -299,4 +299,43 @@ OZ_CASE(the_microsolver_honours_transforms_and_affectors) {
   CHECK(scaled.messages[0].second.find("scales") != std::string::npos);
   whole_world();
 }
+OZ_CASE(the_cache_manager_sees_frames_and_may_drop_them) {
+  fresh_world();
+  const size_t before = UT_Cache::all().size();
+  Make shape([](GU_Detail &g, double) { box(g, 0, 0.3, 0, 0.2); });
+  SOP_Node *source = node("ooze::source::1.0", {&shape}),
+           *solver = node("ooze::solver::1.0", {source});
+  for (SOP_Node *n : {source, solver}) n->set("particlesep", 0.05);
+  CHECK_EQ(UT_Cache::all().size(), before + 1);
+  UT_Cache *cache = UT_Cache::all().back();
+  CHECK(std::strstr(cache->utGetCacheName(), "Ooze") != nullptr);
+  CHECK_EQ(cache->utGetCurrentSize(), 0);
+  CHECK_EQ(cache->utReduceCacheSizeBy(1000), 0);
+  std::map<int, uint64_t> play;
+  for (int f = 1; f <= 6; ++f) {
+    CHECK(cook(solver, f) != nullptr, "%s", said(solver).c_str());
+    play[f] = bits(solver->gdp);
+  }
+  const int64 full = cache->utGetCurrentSize();
+  CHECK(full > 1000, "%lld bytes", (long long)full);
+  const int64 freed = cache->utReduceCacheSizeBy(full);
+  CHECK(freed > full / 2 && cache->utGetCurrentSize() == full - freed, "%lld of %lld",
+        (long long)freed, (long long)full);
+  for (int f : {6, 3, 5}) { // they are made again, with the same bits
+    CHECK(cook(solver, f) != nullptr);
+    CHECK(bits(solver->gdp) == play[f], "frame %d", f);
+  }
+  // while a cook runs its frames are its own
+  int64 then = -1;
+  shape.change([&](GU_Detail &g, double) {
+    then = cache->utReduceCacheSizeBy(full);
+    box(g, 0, 0.35, 0, 0.2);
+  });
+  ++source->version;
+  CHECK(cook(solver, 4) != nullptr, "%s", said(solver).c_str());
+  CHECK_EQ(then, 0);
+  delete solver;
+  CHECK_EQ(UT_Cache::all().size(), before);
+  whole_world();
+}
 OZ_TEST_MAIN()

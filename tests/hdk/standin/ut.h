@@ -198,6 +198,25 @@ enum UT_ErrorSeverity {
 };
 
 // opStart and opEnd in pairs; trips after `trip` polls.
+// Registered with the Cache Manager for as long as it lives.
+class UT_Cache {
+public:
+  UT_Cache() { all().push_back(this); }
+  virtual ~UT_Cache() {
+    for (size_t i = all().size(); i-- > 0;)
+      if (all()[i] == this) all().erase(all().begin() + long(i));
+  }
+  virtual const char *utGetCacheName() const = 0;
+  virtual int64 utGetCurrentSize() const = 0;
+  virtual int64 utReduceCacheSizeBy(int64 amount) = 0; // returns what became free
+
+  // The stand-in's own.
+  static std::vector<UT_Cache *> &all() {
+    static auto *list = new std::vector<UT_Cache *>;
+    return *list;
+  }
+};
+
 class UT_AutoInterrupt {
 public:
   explicit UT_AutoInterrupt(const char *) {
