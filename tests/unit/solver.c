@@ -321,8 +321,8 @@ OZ_CASE(the_conformation_update_alone_follows_the_upper_convected_maxwell_model)
 }
 
 OZ_CASE(the_build_describes_itself) {
-  CHECK_STR(ooze_version_text(), "0.1.0");
-  CHECK_EQ(ooze_version(), 100);
+  CHECK_STR(ooze_version_text(), "0.2.0");
+  CHECK_EQ(ooze_version(), 200);
   CHECK(strstr(ooze_build_text(), "stages") && strstr(ooze_build_text(), "tasks"), "%s",
         ooze_build_text());
   uint32_t usable = 0;

@@ -18,7 +18,7 @@ extern "C" {
 #endif
 
 #define OOZE_VERSION_MAJOR 0
-#define OOZE_VERSION_MINOR 1
+#define OOZE_VERSION_MINOR 2
 #define OOZE_VERSION_PATCH 0
 
 #if defined(_WIN32) && defined(OOZE_SHARED)
@@ -63,7 +63,7 @@ typedef struct ooze_message {
 } ooze_message;
 
 OOZE_API uint32_t ooze_version(void);         /* major * 10000 + minor * 100 + patch */
-OOZE_API const char *ooze_version_text(void); /* "0.1.0" */
+OOZE_API const char *ooze_version_text(void); /* "0.2.0" */
 /* compiler, vector widths, task system, optional parts */
 OOZE_API const char *ooze_build_text(void);
 OOZE_API const char *ooze_result_name(ooze_result r);
