@@ -15,6 +15,20 @@ typedef struct oz_entry {
   double minimum, maximum, soft_maximum;
 } oz_entry;
 
+/* "plane|sphere|...", of the list of shapes. */
+static const char shape_words[] =
+#define OZ_COLLIDER_SHAPE(NAME, word, convex) "|" word
+#include "physics/shapes.def"
+#undef OZ_COLLIDER_SHAPE
+    ;
+#define OZ_SHAPE_MENU (shape_words + 1)
+enum {
+  OZ_SHAPE_LAST = -1
+#define OZ_COLLIDER_SHAPE(NAME, word, convex) +1
+#include "physics/shapes.def"
+#undef OZ_COLLIDER_SHAPE
+};
+
 static const oz_entry entries[] = {
 #define OZ_PARAM(...) OZ_PARAM_(__VA_ARGS__) /* first the default's four numbers are told apart */
 #define OZ_PARAM_(s, field, kind, unit, label, menu, d0, d1, d2, d3, low, high, soft, help) \

@@ -49,6 +49,8 @@ void oz_pose_unapply(const ooze_pose *pose, const double in[3], double out[3]);
 /* Signed distance (m) of a point from a shape of ooze.h in its own frame, negative inside; 1e300
  * for bricks. */
 double oz_primitive_distance(uint32_t shape, const float half[3], const double x[3]);
+/* Half extents of the box about it; 0 for planes and bricks. */
+int oz_primitive_box(uint32_t shape, const float half[3], double out[3]);
 /* Bricks by their place. They know distances in a band around the surface alone; elsewhere a
  * distance is OZ_BEYOND with the right sign. */
 #define OZ_BEYOND 1e30

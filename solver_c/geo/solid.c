@@ -37,6 +37,25 @@ double oz_primitive_distance(uint32_t shape, const float half[3], const double x
   }
 }
 
+int oz_primitive_box(uint32_t shape, const float half[3], double out[3]) {
+  for (int k = 0; k < 3; k++) out[k] = (double)half[k];
+  switch (shape) {
+  case OOZE_SHAPE_BOX:
+    return 1;
+  case OOZE_SHAPE_SPHERE:
+    out[1] = out[2] = out[0];
+    return 1;
+  case OOZE_SHAPE_CAPSULE:
+    out[1] += out[0], out[2] = out[0];
+    return 1;
+  case OOZE_SHAPE_CYLINDER:
+    out[2] = out[0];
+    return 1;
+  default:
+    return 0;
+  }
+}
+
 /* ---- Bricks ---- */
 
 int oz_brick_map_make(oz_brick_map *m, const ooze_sdf_brick *bricks, uint32_t count) {

@@ -143,6 +143,9 @@ void oz_scene_trace(const oz_scene *s, oz_v3 o, oz_v3 d, float far, oz_hit *hit)
 int oz_scene_blocked(const oz_scene *s, oz_v3 o, oz_v3 d, float far);
 /* of a fluid hit at p */
 void oz_scene_look(const oz_scene *s, const oz_hit *hit, oz_v3 p, oz_look *out);
+/* Where a ray in the shape's own frame enters and leaves it, by its distance: for shapes without a
+ * closed form. */
+int oz_shape_march(const oz_shape *shape, oz_v3 o, oz_v3 d, float t[2], oz_v3 n[2]);
 int oz_shape_trace(const oz_shape *shape, oz_v3 o, oz_v3 d, float least, float *t, oz_v3 *n);
 
 /* ---- Light (shade.c) and colours (colour.c) ---- */

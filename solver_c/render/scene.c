@@ -1,5 +1,6 @@
 /* The scene that rays meet: fluid, collider shapes, ground; the camera that frames it; and the look
  * of each thing. SPDX-License-Identifier: Apache-2.0 */
+#include "geo/geo_internal.h"
 #include "rays.h"
 
 #include <stdlib.h>
@@ -102,6 +103,39 @@ static int span_capsule(oz_v3 o, oz_v3 d, float r, float half, float t[2], oz_v3
   return found;
 }
 
+static float distance_at(const oz_shape *shape, oz_v3 p) {
+  const double x[3] = {(double)p.x, (double)p.y, (double)p.z};
+  return (float)oz_primitive_distance(shape->kind, shape->half, x);
+}
+
+static oz_v3 normal_at(const oz_shape *shape, oz_v3 p) {
+  const float e = 1e-3f * shape->reach;
+  return v3_unit(
+      v3(distance_at(shape, v3(p.x + e, p.y, p.z)) - distance_at(shape, v3(p.x - e, p.y, p.z)),
+         distance_at(shape, v3(p.x, p.y + e, p.z)) - distance_at(shape, v3(p.x, p.y - e, p.z)),
+         distance_at(shape, v3(p.x, p.y, p.z + e)) - distance_at(shape, v3(p.x, p.y, p.z - e))));
+}
+
+int oz_shape_march(const oz_shape *shape, oz_v3 o, oz_v3 d, float t[2], oz_v3 n[2]) {
+  const float along = -v3_dot(o, d),
+              half2 = shape->reach * shape->reach - v3_dot(o, o) + along * along;
+  if (!(half2 > 0.0f)) return 0;
+  const float half = sqrtf(half2);
+  for (int end = 0; end < 2; ++end) { /* forward from the sphere's front, back from its rear */
+    const float way = end ? -1.0f : 1.0f;
+    float gone = 0.0f;
+    for (int step = 0; step < 256 && gone <= 2.0f * half; ++step) {
+      t[end] = along - way * (half - gone);
+      const float far = distance_at(shape, v3_madd(o, d, t[end]));
+      if (far < 1e-4f * shape->reach) break;
+      gone += far;
+    }
+    if (gone > 2.0f * half) return 0;
+    n[end] = normal_at(shape, v3_madd(o, d, t[end]));
+  }
+  return 1;
+}
+
 /* A word's letters are some sixty capsules, and most rays pass by them all. */
 static int passes_by(const oz_shape *shape, oz_v3 o, oz_v3 d) {
   oz_v3 to = v3_sub(shape->centre, o);
@@ -163,7 +197,8 @@ int oz_shape_trace(const oz_shape *shape, oz_v3 o, oz_v3 d, float least, float *
     hit = span_cylinder(lo, ld, shape->half[0], shape->half[1], s, m);
     break;
   default:
-    return 0;
+    hit = oz_shape_march(shape, lo, ld, s, m);
+    break;
   }
   which = shape->invert ? 1 : 0; /* a container shows its far walls only, so that one can look in */
   if (!hit || s[which] <= least || s[which] >= *t) return 0;

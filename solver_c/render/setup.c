@@ -1,5 +1,6 @@
 /* From the description to a scene ready for rays: trees, looks, ground, framing.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "geo/geo_internal.h"
 #include "rays.h"
 
 #include <stdlib.h>
@@ -95,14 +96,14 @@ static int is_ground(oz_scene *s, const oz_shape *plane) {
   return 1;
 }
 
-/* The box about a sphere, box, capsule or cylinder. */
+/* The box about a shape of closed form, and the sphere about that. */
 static void bound_shape(oz_scene *s, oz_shape *to, int *first) {
-  float r = to->kind == OOZE_SHAPE_SPHERE ? to->half[0] : 0.0f, h[3];
+  double box[3];
+  float h[3];
   uint32_t k;
   int a;
-  for (a = 0; a < 3; ++a) h[a] = r > 0.0f ? r : to->half[a];
-  if (to->kind == OOZE_SHAPE_CAPSULE || to->kind == OOZE_SHAPE_CYLINDER)
-    h[1] = to->half[1] + (to->kind == OOZE_SHAPE_CAPSULE ? to->half[0] : 0.0f), h[2] = to->half[0];
+  if (!oz_primitive_box(to->kind, to->half, box)) return;
+  for (a = 0; a < 3; ++a) h[a] = (float)box[a];
   to->reach = 1.0001f * v3_length(v3_of(h));
   for (k = 0; k < 8; ++k) {
     oz_v3 c = v3_madd(to->centre, v3_of(to->axes), k & 1 ? h[0] : -h[0]);

@@ -9,7 +9,7 @@
 /* ---- Shapes (fill_shape.c) --------------------------------------------------------------- */
 
 typedef enum oz_shape_kind {
-#define OZ_SHAPE(NAME, word, solver, traits, keys) OZ_SHAPE_##NAME,
+#define OZ_SHAPE(NAME, word, fills, walls, solver, traits, keys) OZ_SHAPE_##NAME,
 #include "shapes.def"
 #undef OZ_SHAPE
   OZ_SHAPE_KINDS

@@ -22,7 +22,8 @@ static const struct {
   uint32_t solver;
   int traits;
 } kinds[] = {
-#define OZ_SHAPE(NAME, word, solver, traits, keys) {word, keys, OOZE_SHAPE_##solver, traits},
+#define OZ_SHAPE(NAME, word, fills, walls, solver, traits, keys) \
+  {word, keys, OOZE_SHAPE_##solver, traits},
 #include "shapes.def"
 #undef OZ_SHAPE
 };
@@ -89,20 +90,9 @@ double oz_shape_distance(const oz_shape *s, const double x[3]) {
 }
 
 int oz_shape_bounds(const oz_shape *s, double low[3], double high[3]) {
-  double h[3] = {(double)s->half[0], (double)s->half[1], (double)s->half[2]};
+  double h[3];
   for (int k = 0; k < 3; k++) low[k] = 1e300, high[k] = -1e300;
   switch (s->kind) {
-  case OZ_SHAPE_SPHERE:
-    h[1] = h[2] = h[0];
-    break;
-  case OZ_SHAPE_CAPSULE:
-    h[1] += h[0], h[2] = h[0];
-    break;
-  case OZ_SHAPE_CYLINDER:
-    h[2] = h[0];
-    break;
-  case OZ_SHAPE_BOX:
-    break;
   case OZ_SHAPE_REVOLVE:
     for (uint32_t i = 0; i < s->profile_count; i++) {
       double r = (double)s->profile[i][0], y = (double)s->profile[i][1];
@@ -130,7 +120,7 @@ int oz_shape_bounds(const oz_shape *s, double low[3], double high[3]) {
       }
     return s->mesh.point_count > 0;
   default:
-    return 0;
+    if (!oz_primitive_box(oz_shape_of_solver(s), s->half, h)) return 0;
   }
   for (int k = 0; k < 3; k++) low[k] = -h[k], high[k] = h[k];
   return 1;

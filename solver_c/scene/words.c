@@ -7,6 +7,33 @@
 
 #include <stdlib.h>
 
+/* "sphere|box|...", of the list of shapes: those of fluids and bodies, and of colliders. */
+#define OZ_IF_YES(words) words
+#define OZ_IF_NO(words)
+#define OZ_ADD_YES +1
+#define OZ_ADD_NO
+static const char filled_words[] =
+#define OZ_SHAPE(NAME, word, fills, walls, solver, traits, keys) OZ_IF_##fills("|" word)
+#include "shapes.def"
+#undef OZ_SHAPE
+    ;
+static const char wall_words[] =
+#define OZ_SHAPE(NAME, word, fills, walls, solver, traits, keys) OZ_IF_##walls("|" word)
+#include "shapes.def"
+#undef OZ_SHAPE
+    ;
+enum {
+  LAST_FILLED = -1
+#define OZ_SHAPE(NAME, word, fills, walls, solver, traits, keys) OZ_ADD_##fills
+#include "shapes.def"
+#undef OZ_SHAPE
+  ,
+  LAST_WALL = -1
+#define OZ_SHAPE(NAME, word, fills, walls, solver, traits, keys) OZ_ADD_##walls
+#include "shapes.def"
+#undef OZ_SHAPE
+};
+
 static const ooze_schema_entry keys[] = {
 #define OZ_KEY(...) OZ_KEY_(__VA_ARGS__) /* first the default's four numbers are told apart */
 #define OZ_KEY_(group, name, type, unit, menu, d0, d1, d2, d3, lowest, highest, soft, help) \

@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L
 /* Pictures: silhouettes, shapes, colouring, legend, sheets, PNG files and movies. */
+#include "render/rays.h"
 #include "scenes.h"
 
 #include <sys/stat.h>
@@ -288,6 +289,36 @@ OZ_CASE(sheet_holds_all_pictures_and_is_written_whole) {
   ooze_image_free(&a);
   ooze_image_free(&b);
   ooze_image_free(&sheet);
+}
+
+/* A shape without a ray formula of its own is found by its distance: here those that have one. */
+OZ_CASE(a_ray_finds_a_shape_by_its_distance_where_its_formula_does) {
+  static const uint32_t kinds[] = {OOZE_SHAPE_SPHERE, OOZE_SHAPE_BOX, OOZE_SHAPE_CAPSULE,
+                                   OOZE_SHAPE_CYLINDER};
+  uint32_t hits = 0, misses = 0;
+  scene_seed = 3;
+  for (int i = 0; i < 4000; ++i) {
+    oz_shape shape;
+    oz_v3 o, d, n[2], straight;
+    float t[2], least = 100.0f;
+    memset(&shape, 0, sizeof shape);
+    shape.kind = kinds[i % 4];
+    shape.half[0] = 0.3f, shape.half[1] = 0.5f, shape.half[2] = 0.4f;
+    shape.axes[0] = shape.axes[4] = shape.axes[8] = 1.0f;
+    shape.reach = 1.0f;
+    o = v3(6.0f * scene_noise(), 6.0f * scene_noise(), 3.0f);
+    d = v3_unit(v3_sub(v3(scene_noise(), 1.5f * scene_noise(), scene_noise()), o));
+    const int found = oz_shape_trace(&shape, o, d, 1e-4f, &least, &straight);
+    const int marched = oz_shape_march(&shape, o, d, t, n);
+    if (found && marched) {
+      ++hits;
+      const float slope = fabsf(v3_dot(straight, d)); /* a grazing ray runs long near the surface */
+      if (slope > 0.2f) CHECK_NEAR(t[0], least, 1e-3, "a ten-thousandth of the reach, by slope");
+      CHECK(t[1] > t[0] - 1e-3f, "it leaves behind its entry: %g, %g", (double)t[0], (double)t[1]);
+    }
+    misses += found != marched;
+  }
+  CHECK(hits > 1500 && misses < 20, "%u hits, %u differ at the rim", hits, misses);
 }
 
 OZ_CASE(text_covers_its_letters) {
