@@ -38,7 +38,7 @@ const region work_regions[] = {
 enum { REGIONS = sizeof state_regions / sizeof *state_regions };
 
 /* Arrays with a fixed place. Results of a substep are among them, and are read until the next sort.
- * The order from K to cg_residual matters to spare_fields. The velocity phase uses 4 words
+ * The order from K to cg_applied matters to spare_fields. The velocity phase uses 4 words
  * of pp and r: pp swaps places with q, density_near_sum lies in the rest of r, and static_cells.cu
  * uses the rest of pp. */
 const array fixed[] = {
@@ -67,11 +67,17 @@ const struct {
   uint32_t words;
 } shared[] = {
     /* offset, in words */
-    {AT(bound_sum), AT(cg_applied), 0},      {AT(density_near_sum), AT(cg_residual), 4},
-    {AT(density_step), AT(cg_residual), 4},  {AT(density_relaxation), AT(density_diagonal), 0},
-    {AT(density_row_sum), AT(rho), 0},       {AT(rotation), AT(cg_residual), 0},
-    {AT(soft_gradient), AT(cg_residual), 0}, {AT(y2), AT(cg_direction), 0},
-    {AT(wall_term), AT(cg_applied), 0},      {AT(u2), AT(dx), 0},
+    {AT(bound_sum), AT(cg_applied), 0},
+    {AT(density_near_sum), AT(cg_residual), 4},
+    {AT(density_step), AT(cg_residual), 4},
+    {AT(density_push), AT(cg_residual), 5},
+    {AT(density_relaxation), AT(density_diagonal), 0},
+    {AT(density_row_sum), AT(rho), 0},
+    {AT(rotation), AT(cg_residual), 0},
+    {AT(soft_gradient), AT(cg_residual), 0},
+    {AT(y2), AT(cg_direction), 0},
+    {AT(wall_term), AT(cg_applied), 0},
+    {AT(u2), AT(dx), 0},
 };
 
 void put(oz_frame *f, size_t member, float *p) {
@@ -121,14 +127,14 @@ float *array_of(const oz_frame *f, const field_array *a) { return take(f, a->mem
 void put_array(oz_frame *f, const field_array *a, float *p) { put(f, a->member, p); }
 
 /* Points the optional fields of a frame, those that are set, at work arrays that are dead while
- * particles are sorted, K to cg_residual, which are adjacent. */
+ * particles are sorted, K to cg_applied, which are adjacent. */
 void spare_fields(oz_frame *f) {
   float *at = reinterpret_cast<float *>(f->K);
   uint32_t used = 0;
   for (const field_array &a : fields)
     if (a.optional && take(f, a.member))
       put(f, a.member, at + (size_t)used * f->stride), used += a.words;
-  static_assert(OPTIONAL_WORDS <= 29, "these arrays are too small for all optional fields");
+  static_assert(OPTIONAL_WORDS <= 33, "these arrays are too small for all optional fields");
 }
 
 size_t words_per_particle() {

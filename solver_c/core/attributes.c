@@ -65,6 +65,8 @@ static const oz_attribute attributes[OOZE_ATTRIBUTE_COUNT] = {
     [OOZE_SHEAR_RATE] = {"shearrate", 1, 0, 1, 1, OZ_CHECK_RATE, OZ_FIELD_SHEAR_RATE, NULL},
     [OOZE_SECOND_STRETCH] = {"secondstretch", 6, 0, 1, 1, OZ_CHECK_STRETCH, OZ_FIELD_SECOND_STRETCH,
                              NULL},
+    [OOZE_DENSITY_PRESSURE] = {"densitypressure", 1, 0, 1, 1, OZ_CHECK_PRESSURE,
+                               OZ_FIELD_DENSITY_PRESSURE, NULL},
 };
 
 static uint32_t element_bytes(ooze_attribute a) { return a == OOZE_ID ? 8 : 4; }

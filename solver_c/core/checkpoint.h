@@ -9,9 +9,9 @@
 
 #define OZ_MAGIC "ooze ck\n"
 /* 3 leaves no attribute out; 5 knows what computed it; 6 has the attributes of laws of flow; 7 has
- * birth and rest; 8 knows which speed is explained */
+ * birth and rest; 8 knows which speed is explained; 9 has the density's pressure */
 enum {
-  OZ_CHECKPOINT_VERSION = 8,
+  OZ_CHECKPOINT_VERSION = 9,
   OZ_CHECKPOINT_OLDEST = 3,
   OZ_HEADER_BEFORE_5 = 72,
   OZ_HEADER_BEFORE_8 = 80,
@@ -55,7 +55,7 @@ typedef struct oz_place {
   oz_field field;
   uint8_t words;
 } oz_place;
-enum { OZ_PLACES = 19 };
+enum { OZ_PLACES = 20 };
 extern const oz_place oz_places[OZ_PLACES];
 
 /* Attributes that are kept by rank (labels.c). */

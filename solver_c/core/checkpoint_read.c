@@ -75,6 +75,7 @@ static ooze_result read_header(ooze_solver *s, oz_reader *r, oz_header *h) {
   for (int a = OOZE_SOLVENT_VISCOSITY; h->version < 6 && a <= OOZE_SECOND_STRETCH; ++a)
     h->left_out |= UINT64_C(1) << a;
   if (h->version < 7) h->left_out |= OZ_LABELS;
+  if (h->version < 9) h->left_out |= UINT64_C(1) << OOZE_DENSITY_PRESSURE;
   if (h->left_out & ~optional())
     return oz_fail(s->message, OOZE_ERROR_FORMAT,
                    "checkpoint: attributes %#llx are left out; of these %#llx can be",

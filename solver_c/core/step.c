@@ -58,6 +58,8 @@ static ooze_result provide_fields(ooze_solver *s, int relaxes) {
       {solids, OZ_FIELD_OWNER},
       {solids || blend || (s->has_yield && model == OOZE_MODEL_CONFORMATION), OZ_FIELD_REFERENCE},
       {relaxes && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_PRESSURE},
+      {model == OOZE_MODEL_CONFORMATION && s->params.scheme != OOZE_SCHEME_PAPER,
+       OZ_FIELD_DENSITY_PRESSURE},
       {(s->laws & OZ_LAW_RATE) && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_SHEAR_RATE},
       {laws && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_CARRIED},
       {(s->laws & OZ_LAW_SECOND) && model == OOZE_MODEL_CONFORMATION, OZ_FIELD_SECOND_STRETCH},

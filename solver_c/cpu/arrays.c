@@ -52,6 +52,7 @@ static const array work[] = {
     {AT(zero_energy_gate), 1, PLANES, 0},
     {AT(density_diagonal), 1, PLANES, 0},
     {AT(density_near_sum), 1, PLANES, 0},
+    {AT(density_push), 1, PLANES, 0},
     {AT(dilation), 1, PLANES, 0},
 };
 static const struct {
@@ -60,6 +61,7 @@ static const struct {
 } shared[] = {
     {AT(bound_sum), AT(cg_residual), 0},  {AT(density_relaxation), AT(density_diagonal), 0},
     {AT(density_row_sum), AT(rho), 0},    {AT(density_step), AT(density_near_sum), 0},
+
     {AT(rotation), AT(cg_residual), 0},   {AT(soft_gradient), AT(cg_residual), 0},
     {AT(y2), AT(cg_residual), 6},         {AT(p), AT(cg_residual), 10},
     {AT(wall_term), AT(cg_residual), 14}, {AT(u2), AT(dx), 0},

@@ -139,7 +139,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->dilation_pace =
       fminf(1.0f, dt / (DILATION_TIME * fall)) * fminf(1.0f, dt / (DILATION_SHORT * fall));
   f->filter_pace = fminf(1.0f, dt / (FILTER_TIME * fall));
-  f->momentum = 0.0f;
+  f->momentum = f->warm_start = 0.0f;
   f->shifting = 0.0f; /* models that shift say so */
   f->dilates = 0;
   f->d_ref = (float)(d_ref * Vm * d * Vm * d);

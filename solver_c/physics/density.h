@@ -78,7 +78,7 @@ OZ_FN void oz_density_bound_item(const oz_frame *f, uint32_t i, oz_real *red) {
  * by the velocity projection (slump.pressed). */
 #define OZ_STILL_MOST 2.0f
 
-#define OZ_MOMENTUM_EXCESS 10.0f /* 1 over the excess of density with half of the momentum */
+#define OZ_MOMENTUM_EXCESS 4.0f /* 1 over the excess of density with half of the momentum */
 
 /* ---- density_lambda: density and multiplier; (position, multiplier) goes to dx for density_move
  * ---- */
@@ -136,17 +136,19 @@ OZ_FN oz_real oz_density_multiplier(const oz_frame *f, uint32_t i, oz_real sum, 
     over = oz_select(oz_yield(f, i) > oz_set(0.0f), over - still / (1.0f + q * q), over);
   }
   oz_real lam = -k * over;
-  /* Momentum: each iteration goes on with a part of the step before it, which carries pressure
-   * through many layers in few iterations (docs/theory/density.md); not where the density is right
-   * already, nor in impacts and heaps, which need no more push. */
   if (f->momentum > 0.0f) {
-    if (!f->first_iteration) {
-      oz_real q = over * OZ_MOMENTUM_EXCESS, q2 = q * q;
-      lam += oz_select(over > oz_set(0.0f),
-                       f->momentum * oz_ld(f->density_step, i) / (1.0f + q2 * q2), oz_set(0.0f));
-    }
+    /* Each iteration goes on with a part of the step before it, which carries pressure through many
+     * layers in few iterations, and the first one with a part of the last substep's pressure
+     * (docs/theory/density.md). Not where the density is right already, and little in impacts. */
+    oz_real q = over * OZ_MOMENTUM_EXCESS, q2 = q * q, before = oz_set(0.0f);
+    if (!f->first_iteration)
+      before = f->momentum * oz_ld(f->density_step, i);
+    else if (f->warm_start > 0.0f)
+      before = oz_ld(f->density_pressure, i) * (-f->warm_start / oz_pressure_unit(f));
+    lam += oz_select(over > oz_set(0.0f), before / (1.0f + q2 * q2), oz_set(0.0f));
     lam = oz_min(lam, oz_set(0.0f)); /* 0 for NaN */
     oz_st(f->density_step, i, lam);
+    oz_st(f->density_push, i, f->first_iteration ? lam : lam + oz_ld(f->density_push, i));
   }
   return lam;
 }

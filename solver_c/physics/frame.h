@@ -56,6 +56,8 @@
  *                                                               cg_residual + 14; cg_applied
  *   density_relaxation    density_bound                density_lambda             density_diagonal
  *   density_step          density_lambda               density_lambda             density_near_sum
+ *   density_push          density_lambda               density_lambda, finish
+ *                                                                           - ; cg_residual + 5
  *   rho                   density_lambda               results
  *   soft_gradient         soft_start                   soft_rate, soft_pull         cg_residual
  *
@@ -110,6 +112,7 @@ typedef struct oz_frame {
   float gravity[3]; /* m/s^2 */
   float max_speed;  /* m/s, 0: none */
   float momentum;   /* of the density's iterations: part of the step before */
+  float warm_start; /* part of density_pressure that the first iteration goes on with */
   float wall_gap;   /* m: least distance of a particle's centre from a wall */
   /* m/s: 0.5 |g| dt; walls hold particles slower than this (docs/theory/rest_filter.md) */
   float rest_speed;
@@ -201,6 +204,9 @@ typedef struct oz_frame {
   /* (count) Pa: start value of the velocity projection's pressure, for particles that remember
    * their shape; else 0. Written by finish */
   float *pressure;
+  /* (count) Pa: by which the density constraint pushed in the last substep; start value of the next
+   * (density.h). Written by finish */
+  float *density_pressure;
   float *solvent_viscosity; /* (count) Pa s, beside the viscosity that relaxes */
   float *shear_rate;        /* (count) 1/s, of the velocities that the last substep left */
   float *second_stretch;    /* planes 6: conformation tensor of the second mode minus identity */
@@ -269,6 +275,7 @@ typedef struct oz_frame {
 
   float *density_near_sum; /* (count) sum over neighbours of density_row_sum_j |ghat| */
   float *density_step;     /* (count) the density's multiplier of the iteration before */
+  float *density_push;     /* (count) sum of the density's multipliers of all iterations so far */
 
   union {
     /* (count) 1 / max(1, sum of zero-energy weights, larger for heavier neighbours) */

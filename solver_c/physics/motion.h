@@ -115,6 +115,8 @@ OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_advance_begin(f, i);
 }
 
+#define OZ_MOST_PRESSURE 1e9f /* Pa, of attribute densitypressure */
+
 /* finish: velocity from displacement (last line of Algorithm 2), new position, weight in the rest
  * filter. A non-finite particle is put back to its start position, at rest and unstretched, and
  * counted; it gets u.w below 0. red: number of reset particles. */
@@ -163,6 +165,11 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
     oz_real now = oz_s3_trace(&lam) * (oz_pressure_unit(f) / 3.0f), was = oz_ld(f->pressure, i);
     oz_st(f->pressure, i,
           oz_select(oz_solid(f, i) & free & good, was + OZ_PRESSURE_RATE * (now - was), zero));
+  }
+  if (f->warm_start > 0.0f) {
+    oz_real push = -oz_pressure_unit(f) * oz_ld(f->density_push, i);
+    oz_st(f->density_pressure, i,
+          oz_select(free & good, oz_min(push, oz_set(OZ_MOST_PRESSURE)), zero));
   }
   if (oz_any(oz_not(good))) {
     Q = oz_s3_select(good, &Q, &rest);

@@ -42,6 +42,7 @@ static const array arrays[] = {
     {AT(rotation), 4, 4, 2, 0},
     {AT(density_relaxation), 1, 1, 6, 0},
     {AT(density_step), 1, 1, 6, 0},
+    {AT(density_push), 1, 1, 6, 0},
     {AT(rho), 1, 1, 6, 0},
     {AT(density_diagonal), 1, 1, 5, 1},
     {AT(density_row_sum), 1, 1, 5, 1},
@@ -55,6 +56,7 @@ static const array arrays[] = {
     {AT(temperature), 1, 1, 0, 0},
     {AT(melt), 1, 1, 0, 0},
     {AT(pressure), 1, 1, 0, 0},
+    {AT(density_pressure), 1, 1, 0, 0},
     {AT(density), 1, 1, 0, 0},
     {AT(compliance), 1, 1, 0, 0},
     {AT(reference), 3, 1, 0, 0},
@@ -273,6 +275,7 @@ static int live_by_stage(const both *t, const array *a) {
   if (a->when == 4) return t->summed;
   /* from density_bound to finish: heat and mixing work there */
   if (named(a, "density_step")) return t->position && t->bounded && t->multiplied;
+  if (named(a, "density_push")) return t->pushed && t->a.f.momentum > 0.0f;
   if (a->when == 7) return t->near;
   if (a->when > 4) return t->other || t->no_matrices || (a->when == 6) == t->bounded;
   if (t->soft)
@@ -685,6 +688,7 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
   if (stage == OZ_STAGE_gradient) t->ran_gradient = 1;
   if (stage == OZ_STAGE_bound_sums) t->near = 1;
   if (stage == OZ_STAGE_density_bound) t->bounded = 1, t->near = 0;
+  t->pushed = (t->pushed || stage == OZ_STAGE_density_lambda) && stage != OZ_STAGE_finish;
   compare(t, stage);
   for (int r = 0; r < reductions[stage]; r++) {
     double difference = fabs(sa[r] - sb[r]);

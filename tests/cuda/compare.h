@@ -49,6 +49,7 @@ typedef struct both {
   int tension;            /* tension counts walls before the velocity solve */
   int velocity, position; /* these phases have begun */
   int summed;             /* bound_sums has run, and only bound since */
+  int pushed;             /* density_lambda has run, and finish not yet */
   int multiplied;         /* velocity_start has run, and finish not yet */
   int near;               /* bound_sums has run, and density_bound not yet */
   int bounded; /* density_bound has: diag and density_row_sum have become density_relaxation and rho

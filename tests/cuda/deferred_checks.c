@@ -54,7 +54,8 @@ static oz_backend *slab(oz_memory *memory, float yield_stress, float apart) {
     CHECK(b->table->upload(b, of[k].field, 0, COUNT, of[k].from, &why) >= 0, "%s", why.text);
   if (yield_stress > 0.0f) /* as core does for a step that writes them */
     CHECK(b->table->provide(b, OZ_FIELD_REFERENCE, &why) >= 0 &&
-              b->table->provide(b, OZ_FIELD_PRESSURE, &why) >= 0,
+              b->table->provide(b, OZ_FIELD_PRESSURE, &why) >= 0 &&
+              b->table->provide(b, OZ_FIELD_DENSITY_PRESSURE, &why) >= 0,
           "%s", why.text);
   const oz_matter matter = {.density = 1000.0f, .yield_stress = yield_stress};
   CHECK(b->table->matter(b, &matter, 1, &why) >= 0, "%s", why.text);

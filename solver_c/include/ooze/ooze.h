@@ -386,6 +386,9 @@ typedef enum ooze_attribute {
      take turns, so that one is always at least half a period old */
   OOZE_REST_1,
   OOZE_REST_2,
+  /* float, Pa: by which the density pushed in the last substep, from which the next one starts; in
+     a fluid at rest its hydrostatic pressure */
+  OOZE_DENSITY_PRESSURE,
   OOZE_ATTRIBUTE_COUNT
 } ooze_attribute;
 
