@@ -17,14 +17,14 @@ typedef struct oz_entry {
 
 /* "plane|sphere|...", of the list of shapes. */
 static const char shape_words[] =
-#define OZ_COLLIDER_SHAPE(NAME, word, convex) "|" word
+#define OZ_COLLIDER_SHAPE(NAME, word, convex, halves) "|" word
 #include "physics/shapes.def"
 #undef OZ_COLLIDER_SHAPE
     ;
 #define OZ_SHAPE_MENU (shape_words + 1)
 enum {
   OZ_SHAPE_LAST = -1
-#define OZ_COLLIDER_SHAPE(NAME, word, convex) +1
+#define OZ_COLLIDER_SHAPE(NAME, word, convex, halves) +1
 #include "physics/shapes.def"
 #undef OZ_COLLIDER_SHAPE
 };

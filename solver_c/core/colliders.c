@@ -14,8 +14,11 @@ static const int32_t BRICK_LIMIT = 8000000;
 /* ---- Checks ---------------------------------------------------------------------------------
  */
 
-static const char *const shape_names[] = {
-#define OZ_COLLIDER_SHAPE(NAME, word, convex) word,
+static const struct {
+  const char *name;
+  int halves; /* half extents that the shape uses and that must not vanish */
+} shapes[] = {
+#define OZ_COLLIDER_SHAPE(NAME, word, convex, halves) {word, halves},
 #include "physics/shapes.def"
 #undef OZ_COLLIDER_SHAPE
 };
@@ -49,14 +52,12 @@ static ooze_result check_bricks(const ooze_collider_desc *d, const char *who, oo
 }
 
 static ooze_result check(const ooze_collider_desc *d, const char *who, ooze_message *why) {
-  /* half extents that each shape uses and that must not vanish */
-  static const int used[] = {0, 1, 3, 1, 2, 0};
   OZ_TRY(oz_schema_check(OZ_OWNER_collider_desc, d, who, why));
-  for (int k = 0; k < used[d->shape]; k++)
+  for (int k = 0; k < shapes[d->shape].halves; k++)
     if (!(d->half[k] > 0.0f))
       return oz_fail(why, OOZE_ERROR_ARGUMENT,
                      "%s: half[%d] is %g m; expected more than 0 for a %s", who, k,
-                     (double)d->half[k], shape_names[d->shape]);
+                     (double)d->half[k], shapes[d->shape].name);
   /* boundary particles alone: its distance is unused */
   if (d->boundary == OOZE_BOUNDARY_PARTICLES && d->brick_count == 0) return OOZE_OK;
   return d->shape == OOZE_SHAPE_SDF ? check_bricks(d, who, why) : OOZE_OK;

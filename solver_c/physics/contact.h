@@ -10,18 +10,19 @@
 /* As OOZE_SHAPE_* and OOZE_ROLE_* in ooze.h, which physics may not include; tests/physics/shapes.c
  * compares. */
 enum {
-#define OZ_COLLIDER_SHAPE(NAME, word, convex) OZ_SHAPE_##NAME,
+#define OZ_COLLIDER_SHAPE(NAME, word, convex, halves) OZ_SHAPE_##NAME,
 #include "physics/shapes.def"
 #undef OZ_COLLIDER_SHAPE
   OZ_SHAPE_COUNT
 };
 /* One bit for each convex shape. */
 enum {
-#define OZ_COLLIDER_SHAPE(NAME, word, convex) OZ_CONVEX_##NAME = (convex) << OZ_SHAPE_##NAME,
+#define OZ_COLLIDER_SHAPE(NAME, word, convex, halves) \
+  OZ_CONVEX_##NAME = (convex) << OZ_SHAPE_##NAME,
 #include "physics/shapes.def"
 #undef OZ_COLLIDER_SHAPE
   OZ_CONVEX_SHAPES = 0
-#define OZ_COLLIDER_SHAPE(NAME, word, convex) | OZ_CONVEX_##NAME
+#define OZ_COLLIDER_SHAPE(NAME, word, convex, halves) | OZ_CONVEX_##NAME
 #include "physics/shapes.def"
 #undef OZ_COLLIDER_SHAPE
 };

@@ -7,7 +7,7 @@ OZ_TEST_MAIN()
 /* ---- Shapes ---- */
 
 OZ_CASE(physics_and_public_header_number_shapes_alike) {
-#define OZ_COLLIDER_SHAPE(NAME, word, convex) CHECK_EQ(OZ_SHAPE_##NAME, OOZE_SHAPE_##NAME);
+#define OZ_COLLIDER_SHAPE(NAME, word, convex, halves) CHECK_EQ(OZ_SHAPE_##NAME, OOZE_SHAPE_##NAME);
 #include "physics/shapes.def"
 #undef OZ_COLLIDER_SHAPE
   CHECK_EQ(OZ_ROLE_COLLIDE, OOZE_ROLE_COLLIDE);
