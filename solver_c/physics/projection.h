@@ -93,7 +93,8 @@ typedef struct {
  * splashes lack, and no faster than the material is strained, so that nothing moves at rest. A
  * paste at rest keeps voids as it keeps its shape. strain: 2 dt sym L of the velocities to be
  * projected. The value stays for the position phase. */
-#define OZ_DILATION_STRAIN 1.0f /* of the strain, taken back in a substep at most */
+#define OZ_DILATION_YIELDS 10.0f /* yield stresses up to which a paste is left alone */
+#define OZ_DILATION_STRAIN 1.0f  /* of the strain, taken back in a substep at most */
 OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain,
                               const oz_residual_own *own) {
   oz_s3 e = *strain;
@@ -101,8 +102,10 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
   if (f->has_relaxation_time) share *= oz_flow_share(f, i, oz_s3_trace(&own->Q));
   for (int c = 0; c < 3; c++) e.s[c] -= mean;
   oz_real rate = 0.5f * oz_sqrt(0.5f * oz_s3_dot(&e, &e));
+  if (f->has_yield) /* only what flows well beyond the yield stress: a paste comes to rest */
+    rate = oz_max(rate - (OZ_DILATION_YIELDS / oz_pressure_unit(f)) * oz_yield(f, i) * own->a,
+                  oz_set(0.0f));
   oz_real now = oz_min(f->dilation_pace * oz_ld(f->dilation, i) * share, OZ_DILATION_STRAIN * rate);
-  if (f->has_yield) now = oz_select(oz_yield(f, i) > oz_set(0.0f), oz_set(0.0f), now);
   oz_st(f->dilation, i, now);
   return now;
 }

@@ -24,6 +24,9 @@
 
 #define OZ_SHIFT_YIELDS 2.0f /* yield stresses up to which a paste is not shifted: it may rest */
 
+#define OZ_SHIFT_THIN 0.65f /* density below which a paste is not shifted */
+#define OZ_SHIFT_THIN_FLANK 0.1f
+
 /* Strain of the substep that does not come back: the dashpot's, dt |dev stress| / (2 viscosity);
  * the multiplier is the stress. */
 OZ_FN oz_real oz_flow_strain(const oz_frame *f, uint32_t i, oz_real a) {
@@ -67,6 +70,12 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
   /* splashes, whose particles inertia keeps apart, are left alone */
   oz_real strength = oz_min(f->shifting * OZ_SHIFT_STRAIN * strain, one);
   strength *= oz_viscous_share(f, i, a);
+  /* nothing pulls a paste together again: it is not thinned out */
+  if (f->has_yield) {
+    oz_real dense =
+        oz_clamp((oz_ld(f->rho, i) - OZ_SHIFT_THIN) * (1.0f / OZ_SHIFT_THIN_FLANK), zero, one);
+    strength *= oz_select(oz_yield(f, i) > zero, dense, one);
+  }
   oz_mask on = (om > zero) & oz_fluid(f, i) & oz_enough(f, i) & (strain < oz_set(1e6f));
 
   const float surface = OZ_SHIFT_SURFACE * f->grad_norm * f->h2;
