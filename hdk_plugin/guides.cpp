@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guides.h"
+#include "polygons.h"
 
 #include <GA/GA_Handle.h>
 #include <GEO/GEO_PolyCounts.h>
@@ -66,15 +67,7 @@ void draw_nozzles(const GU_Detail &source, GU_Detail &to) {
 void draw_mesh(const ooze_mesh &mesh, const ooze_pose &pose, GU_Detail &to) {
   if (!mesh.triangle_count) return;
   const GA_Offset start = add_points(mesh.positions, mesh.point_count, pose, to);
-  std::vector<int> corners(3 * size_t(mesh.triangle_count));
-  for (size_t t = 0; t < size_t(mesh.triangle_count); ++t) { // Houdini's run clockwise
-    corners[3 * t] = int(mesh.triangles[3 * t]);
-    corners[3 * t + 1] = int(mesh.triangles[3 * t + 2]);
-    corners[3 * t + 2] = int(mesh.triangles[3 * t + 1]);
-  }
-  GEO_PolyCounts counts;
-  counts.append(3, GA_Size(mesh.triangle_count));
-  GU_PrimPoly::buildBlock(&to, start, GA_Size(mesh.point_count), counts, corners.data());
+  write_triangles(mesh, start, to);
 }
 
 void draw_points(const std::vector<float> &points, const ooze_pose &pose, GU_Detail &to) {

@@ -38,6 +38,19 @@ static void put_channel(const ooze_points_attribute &from, GA_Index first, GA_Si
   if (!std::strcmp(from.name, "Cd")) a->setTypeInfo(GA_TYPE_COLOR);
 }
 
+void write_triangles(const ooze_mesh &mesh, GA_Offset start, GU_Detail &to) {
+  if (!mesh.triangle_count) return;
+  std::vector<int> corners(3 * size_t(mesh.triangle_count));
+  for (size_t t = 0; t < size_t(mesh.triangle_count); ++t) { // Houdini's run clockwise
+    corners[3 * t] = int(mesh.triangles[3 * t]);
+    corners[3 * t + 1] = int(mesh.triangles[3 * t + 2]);
+    corners[3 * t + 2] = int(mesh.triangles[3 * t + 1]);
+  }
+  GEO_PolyCounts counts;
+  counts.append(3, GA_Size(mesh.triangle_count));
+  GU_PrimPoly::buildBlock(&to, start, GA_Size(mesh.point_count), counts, corners.data());
+}
+
 void write_polygons(const ooze_mesh &mesh, GU_Detail &to) {
   const GA_Index first = to.getNumPoints(); // a VDB has a point of its own
   const GA_Size n = GA_Size(mesh.point_count);
@@ -51,16 +64,7 @@ void write_polygons(const ooze_mesh &mesh, GU_Detail &to) {
     ooze_points_attribute_default(&a);
     if (ooze_points_attribute_get(mesh.channels, i, &a) >= 0) put_channel(a, first, n, to);
   }
-  if (!mesh.triangle_count) return;
-  std::vector<int> corners(3 * size_t(mesh.triangle_count));
-  for (size_t t = 0; t < size_t(mesh.triangle_count); ++t) { // Houdini's run clockwise
-    corners[3 * t] = int(mesh.triangles[3 * t]);
-    corners[3 * t + 1] = int(mesh.triangles[3 * t + 2]);
-    corners[3 * t + 2] = int(mesh.triangles[3 * t + 1]);
-  }
-  GEO_PolyCounts counts;
-  counts.append(3, GA_Size(mesh.triangle_count));
-  GU_PrimPoly::buildBlock(&to, start, n, counts, corners.data());
+  write_triangles(mesh, start, to);
 }
 
 } // namespace oz

@@ -44,23 +44,23 @@ static ooze_result not_found(uint32_t handle, ooze_message *why) {
 }
 
 static ooze_result check(const oz_emitters *e, const ooze_emitter_desc *d, uint32_t materials,
-                         const char *who, ooze_message *why) {
-  OZ_TRY(oz_schema_check(OZ_OWNER_emitter_desc, d, who, why));
+                         const char *label, ooze_message *why) {
+  OZ_TRY(oz_schema_check(OZ_OWNER_emitter_desc, d, label, why));
   if (d->material >= materials)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: material is %u; expected 0 to %u", who,
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: material is %u; expected 0 to %u", label,
                    d->material, materials ? materials - 1 : 0);
   if (d->corner_count > OOZE_OUTLINE_CORNERS || d->corner_count == 1 || d->corner_count == 2)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: %u corners; expected 3 to %d, or none", who,
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: %u corners; expected 3 to %d, or none", label,
                    d->corner_count, OOZE_OUTLINE_CORNERS);
   for (uint32_t i = 0; i < 2 * d->corner_count; i++)
     if (!(fabs((double)d->corners[i]) <= 1.0))
       return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: corner %u is at %g; expected -1 to 1, in radii",
-                     who, i / 2, (double)d->corners[i]);
+                     label, i / 2, (double)d->corners[i]);
   if (!(oz_mouth_area(d) > 1e-6 * (double)d->radius * (double)d->radius))
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: the outline has no area", who);
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: the outline has no area", label);
   if ((double)d->radius > OZ_EMITTER_SPAN_MAX * (double)e->separation)
     return oz_fail(why, OOZE_ERROR_ARGUMENT,
-                   "%s: radius is %g m; expected at most %g m, %g particle separations", who,
+                   "%s: radius is %g m; expected at most %g m, %g particle separations", label,
                    (double)d->radius, OZ_EMITTER_SPAN_MAX * (double)e->separation,
                    OZ_EMITTER_SPAN_MAX);
   return OOZE_OK;
@@ -76,17 +76,17 @@ static void fill(oz_emitter_slot *slot, const ooze_emitter_desc *desc) {
 }
 
 ooze_result oz_emitters_append(oz_emitters *e, const ooze_emitter_desc *desc, uint32_t materials,
-                               uint32_t handle, const char *who, ooze_message *why) {
-  OZ_TRY(check(e, desc, materials, who, why));
+                               uint32_t handle, const char *label, ooze_message *why) {
+  OZ_TRY(check(e, desc, materials, label, why));
   if (e->count >= OZ_EMITTERS_MAX)
     return oz_fail(why, OOZE_ERROR_LIMIT,
-                   "%s: there are %u emitters already, which is as many as there can be", who,
+                   "%s: there are %u emitters already, which is as many as there can be", label,
                    e->count);
   size_t held = e->count * sizeof *e->slot;
   if (held + sizeof *e->slot > e->slot_capacity &&
       !oz_grow(e->memory, (void **)&e->slot, &e->slot_capacity, 2 * held + 4 * sizeof *e->slot,
                held))
-    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory to keep it", who);
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory to keep it", label);
   oz_emitter_slot *slot = e->slot + e->count++;
   memset(slot, 0, sizeof *slot);
   slot->handle = handle;
@@ -105,11 +105,11 @@ ooze_result oz_emitters_add(oz_emitters *e, const ooze_emitter_desc *desc, uint3
 
 ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc,
                             uint32_t materials, ooze_message *why) {
-  char who[32];
+  char label[32];
   oz_emitter_slot *slot = oz_emitters_find(e, handle);
   if (!slot) return not_found(handle, why);
-  snprintf(who, sizeof who, "emitter %u", handle);
-  OZ_TRY(check(e, desc, materials, who, why));
+  snprintf(label, sizeof label, "emitter %u", handle);
+  OZ_TRY(check(e, desc, materials, label, why));
   uint32_t running = slot->running, layout = slot->layout;
   const ooze_emitter_desc old = slot->desc;
   fill(slot, desc);
@@ -128,13 +128,13 @@ ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_
 
 ooze_result oz_emitters_put(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc,
                             uint32_t materials, ooze_message *why) {
-  char who[32];
+  char label[32];
   if (handle == 0 || handle == UINT32_MAX)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "emitter: %u is no handle; expected 1 to %u", handle,
                    UINT32_MAX - 1);
   if (oz_emitters_find(e, handle)) return oz_emitters_set(e, handle, desc, materials, why);
-  snprintf(who, sizeof who, "emitter %u", handle);
-  OZ_TRY(oz_emitters_append(e, desc, materials, handle, who, why));
+  snprintf(label, sizeof label, "emitter %u", handle);
+  OZ_TRY(oz_emitters_append(e, desc, materials, handle, label, why));
   /* to its place in the order */
   for (uint32_t i = e->count - 1; i > 0 && e->slot[i - 1].handle > handle; i--) {
     oz_emitter_slot last = e->slot[i];

@@ -81,10 +81,10 @@ ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_
                             uint32_t materials, ooze_message *why);
 ooze_result oz_emitters_remove(oz_emitters *e, uint32_t handle, ooze_message *why);
 
-/* The emitter of a handle, or NULL; a new one behind the others, `who` in messages. */
+/* The emitter of a handle, or NULL; a new one behind the others, `label` in messages. */
 oz_emitter_slot *oz_emitters_find(const oz_emitters *e, uint32_t handle);
 ooze_result oz_emitters_append(oz_emitters *e, const ooze_emitter_desc *desc, uint32_t materials,
-                               uint32_t handle, const char *who, ooze_message *why);
+                               uint32_t handle, const char *label, ooze_message *why);
 
 /* Sets the emitter of that handle, or adds it under it. */
 ooze_result oz_emitters_put(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc,

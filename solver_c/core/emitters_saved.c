@@ -55,19 +55,19 @@ static ooze_result read_one(oz_emitters *e, oz_bytes *in, uint32_t materials, ui
                             uint32_t next_handle, uint32_t version, ooze_message *why) {
   saved_emitter s;
   ooze_emitter_desc d;
-  char who[48];
+  char label[48];
   oz_bytes_take(in, &s, sizeof s);
   if (in->bad) return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: the emitters end early");
-  snprintf(who, sizeof who, "checkpoint: emitter %u", s.handle);
+  snprintf(label, sizeof label, "checkpoint: emitter %u", s.handle);
   if (s.handle <= *last || (next_handle && s.handle >= next_handle))
     return oz_fail(why, OOZE_ERROR_FORMAT, "%s follows %u and the next is %u: handles must rise",
-                   who, *last, next_handle);
+                   label, *last, next_handle);
   *last = s.handle;
   if (!length_ok(s.flow) || !length_ok(s.born) || !length_ok(s.base_flow) ||
       !length_ok(s.base_time) || s.running > 1)
     return oz_fail(why, OOZE_ERROR_FORMAT,
-                   "%s: flow %g m, born %g m, base %g m at %g s, running %u cannot be", who, s.flow,
-                   s.born, s.base_flow, s.base_time, s.running);
+                   "%s: flow %g m, born %g m, base %g m at %g s, running %u cannot be", label,
+                   s.flow, s.born, s.base_flow, s.base_time, s.running);
   ooze_emitter_desc_default(&d);
   d.layout = s.layout, d.material = s.material, d.active = s.active, d.radius = s.radius,
   d.speed = s.speed;
@@ -82,7 +82,7 @@ static ooze_result read_one(oz_emitters *e, oz_bytes *in, uint32_t materials, ui
     d.outline_inner = o.inner, d.rate = o.rate;
     memcpy(d.corners, o.corners, sizeof d.corners);
   }
-  ooze_result r = oz_emitters_append(e, &d, materials, s.handle, who, why);
+  ooze_result r = oz_emitters_append(e, &d, materials, s.handle, label, why);
   /* the sentence stays: it names the field */
   if (r < 0) return r == OOZE_ERROR_MEMORY ? r : OOZE_ERROR_FORMAT;
   oz_emitter_slot *slot = e->slot + e->count - 1;

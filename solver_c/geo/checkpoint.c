@@ -223,7 +223,7 @@ static ooze_result unpack_all(const char *name, const uint8_t *at, const uint8_t
              : damaged(name, why, "its chunks are not those that were written");
 }
 
-/* The header, whose sizes fit the file's and the limits. */
+/* The header, with sizes that fit the file's and the limits. */
 static ooze_result read_header(const char *name, const void *file, size_t count, uint64_t max_bytes,
                                header *out, ooze_message *why) {
   header h;

@@ -67,7 +67,7 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
     oz_real stretched = oz_clamp(3.0f * (trace - 3.0f - OZ_STRETCH_FREE), zero, one);
     strain += OZ_SHIFT_STRETCHED * stretched * oz_ld(f->density_relaxation, i);
   }
-  /* splashes, whose particles inertia keeps apart, are left alone */
+  /* splashes are left alone: inertia keeps their particles apart */
   oz_real strength = oz_min(f->shifting * OZ_SHIFT_STRAIN * strain, one);
   strength *= oz_viscous_share(f, i, a);
   /* nothing pulls a paste together again: it is not thinned out */

@@ -63,7 +63,7 @@ static void fill_material(oz_backend *b, const scene *s, uint32_t *state) {
   UP(SECOND_STRETCH, q);
 }
 
-/* Whose each particle is, and where its body or collider has it. */
+/* Owner of each particle, and its place in the frame of that body or collider. */
 static void fill_owners(oz_backend *b, const scene *s, uint32_t *state) {
   static float force[MOST * 3];
   static uint32_t word32[MOST];

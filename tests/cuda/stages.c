@@ -125,8 +125,8 @@ static void fill_material(const state *s, uint32_t i) {
   s->temperature[i] = i % 9 == 2 ? 295.0f : 285.0f + 15.0f * uniform();
 }
 
-/* Whose a particle is: fluid, one of two rigid bodies, the soft body, or of the boundary, whose
- * particles come last and belong to the third collider. */
+/* Owner of a particle: none (fluid), one of two rigid bodies, the soft body, or the boundary of the
+ * third collider, with the last particles. */
 static void fill_owner(const state *s, int kind, uint32_t i) {
   const int wall = kind != FREE && i >= s->n - 40;
   const float *x = s->x + 4 * (size_t)i;

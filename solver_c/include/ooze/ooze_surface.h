@@ -145,7 +145,7 @@ enum {
   OOZE_WITHOUT_BODIES = 16,
   OOZE_WITHOUT_FLUID = 32
 };
-/* Whose particles make a surface, as menus have it, and the bits of it. */
+/* The particles of which a surface is made, as menus have it, and the bits of it. */
 enum { OOZE_SURFACE_OF_FLUID = 0, OOZE_SURFACE_OF_ALL = 1, OOZE_SURFACE_OF_BODIES = 2 };
 static inline uint32_t ooze_surface_of_bits(uint32_t of) {
   if (of == OOZE_SURFACE_OF_FLUID) return OOZE_WITHOUT_BODIES;
