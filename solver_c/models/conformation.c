@@ -190,23 +190,21 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
   return OOZE_OK;
 }
 
-ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
-  oz_backend *b = s->backend;
-  oz_frame frame, *f = &frame;
-  b->table->frame(b, f);
-  if (f->count == 0) return OOZE_OK;
-  oz_frame_constants(f, s->params, s->separation, dt, s->time);
-  const int explicit_stress = f->scheme == OOZE_SCHEME_STRESS,
-            positions_only = f->scheme == OOZE_SCHEME_POSITION;
-  const int printed = f->scheme == OOZE_SCHEME_PAPER, projects = !explicit_stress &&
-                                                                 !positions_only && !printed &&
-                                                                 s->params->velocity_iterations;
+static int is_printed(const oz_frame *f) { return f->scheme == OOZE_SCHEME_PAPER; }
+
+/* The paper's section 3.1: stress as a force. */
+static int is_explicit(const oz_frame *f) { return f->scheme == OOZE_SCHEME_STRESS; }
+
+/* The switches of the frame, from the scheme and from what the solver holds. */
+static void set_switches(const oz_step *s, oz_frame *f) {
+  const int printed = is_printed(f), explicit_stress = is_explicit(f),
+            projects = f->scheme == OOZE_SCHEME_OOZE && s->params->velocity_iterations;
   f->has_relaxation_time = s->has_relaxation_time;
   f->sequential = f->body_count != 0;
   f->fused_density = !f->sequential && !s->has_boundary && !explicit_stress && !printed;
   f->has_yield = s->has_yield;
   f->laws = printed || explicit_stress || !f->volume_split ? 0 : s->laws;
-  f->projects_velocity = projects != 0;
+  f->projects_velocity = projects;
   f->shifting = projects ? s->params->shifting : 0.0f;
   f->dilates = f->shifting > 0.0f && f->volume_split;
   f->is_conformation = 1;
@@ -216,15 +214,20 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   f->first_iteration = 1;
   f->last_iteration = 0;
   f->restartable = !printed && !s->has_soft && !s->has_boundary && !f->body_count;
-  /* The iterations correct positions by little; a cubic lattice has 24 more neighbours at 2.236 d,
-   * just beyond. */
-  if (!printed)
-    f->reach = 1.01f * f->h, f->min_approach2 = OZ_MIN_APPROACH * OZ_MIN_APPROACH * f->h2;
-  if (printed) f->volume_split = 0, f->gradient_correction = 0;
+  if (printed) {
+    f->volume_split = 0;
+    f->gradient_correction = 0;
+  } else {
+    /* The iterations correct positions by little; a cubic lattice has 24 more neighbours at
+     * 2.236 d, just beyond. */
+    f->reach = 1.01f * f->h;
+    f->min_approach2 = OZ_MIN_APPROACH * OZ_MIN_APPROACH * f->h2;
+  }
+}
 
-  OZ_TRY(oz_find_neighbours(s, f, why));
-
-  /* constraint-free state */
+/* Velocities and positions under external forces alone, and what the constraints start from. */
+static ooze_result constraint_free_state(oz_step *s, oz_backend *b, oz_frame *f,
+                                         ooze_message *why) {
   OZ_TRY(oz_heat_ramps(s, b, f, why));
   RUN(material);
   OZ_TRY(oz_bodies_hold(s, b, f, why));
@@ -232,7 +235,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   if (f->has_slip) RUN(boundary_slip);
   RUN(gradient);
   RUN(bound_sums);
-  if (!explicit_stress && !printed) RUN(bound);
+  if (!is_explicit(f) && !is_printed(f)) RUN(bound);
   if (s->has_walls) {
     OZ_TRY(b->table->walls(b, f, why));
     WALLS(wall_planes);
@@ -243,46 +246,36 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   OZ_TRY(oz_tension_pull(s, f, why));
   OZ_TRY(oz_bodies_start(b, f, why));
   OZ_TRY(oz_soft_solve(s, b, f, 0, why));
-
-  /* project velocities, then positions */
   RUN(velocity_start);
-  /* a law of flow makes its own tensor of q, which the projections read in its place */
-  const int lawful = f->laws && s->has_relaxation_time;
-  if (lawful) {
-    RUN(law_start);
-    swap(&f->q, &f->carried);
-  }
-  if (printed)
-    OZ_TRY(project_as_printed(s, b, f, why));
-  else {
-    if (explicit_stress) { /* the paper's section 3.1: stress as a force */
-      RUN(force);
-      OZ_TRY(oz_bodies_filter(b, f, why));
-      RUN(kick);
-    } else if (projects)
-      OZ_TRY(project_velocities(s, b, f, why));
-    RUN(advance);
-    if (f->has_slip) RUN(boundary_hold);
-    OZ_TRY(oz_bodies_drive(b, f, why));
-    OZ_TRY(project_positions(s, b, f, !explicit_stress, explicit_stress || projects, why));
-  }
+  return OOZE_OK;
+}
 
-  /* conformation and velocity at the end of the step */
-  if (s->has_yield && projects) OZ_TRY(remember_slip(b, f, why));
-  if (lawful) {
-    swap(&f->q, &f->carried);
-    RUN(law_update);
-  } else if (s->has_relaxation_time && !printed)
-    RUN(conform_update);
-  if (f->shifting > 0.0f) {
-    RUN(shift_strength);
-    RUN(shift);
-  }
-  /* Bodies take no part in the filter. They float 0.3% of their draught higher beside a fluid
-   * filtered by two sweeps than by three (floating). */
-  const uint32_t sweeps = printed                                        ? 0
-                          : s->params->rest_filter == 2 && f->body_count ? 3
-                                                                         : s->params->rest_filter;
+/* Projects velocities, then positions. */
+static ooze_result project(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
+  if (is_printed(f)) return project_as_printed(s, b, f, why);
+  if (is_explicit(f)) {
+    RUN(force);
+    OZ_TRY(oz_bodies_filter(b, f, why));
+    RUN(kick);
+  } else if (f->projects_velocity)
+    OZ_TRY(project_velocities(s, b, f, why));
+  RUN(advance);
+  if (f->has_slip) RUN(boundary_hold);
+  OZ_TRY(oz_bodies_drive(b, f, why));
+  const int stressed = is_explicit(f) || f->projects_velocity;
+  return project_positions(s, b, f, !is_explicit(f), stressed, why);
+}
+
+/* Sweeps of the rest filter. Bodies take no part in it: they float 0.3% of their draught higher
+ * beside a fluid filtered by two sweeps than by three (floating). */
+static uint32_t filter_sweeps(const oz_step *s, const oz_frame *f) {
+  if (is_printed(f)) return 0;
+  return s->params->rest_filter == 2 && f->body_count ? 3 : s->params->rest_filter;
+}
+
+/* Velocities at the end of the substep, filtered. */
+static ooze_result finish_velocities(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
+  const uint32_t sweeps = filter_sweeps(s, f);
   /* Boundary particles and bodies take no part in the filter, so sweeps would not bring their
    * velocities back to u. */
   f->finish_to_u2 = sweeps % 2 && !s->has_boundary && !f->body_count;
@@ -302,10 +295,45 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
     swap(&f->u, &f->u2);
     RUN(settle);
   }
+  return OOZE_OK;
+}
+
+ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
+  oz_backend *b = s->backend;
+  oz_frame frame, *f = &frame;
+  b->table->frame(b, f);
+  if (f->count == 0) return OOZE_OK;
+  oz_frame_constants(f, s->params, s->separation, dt, s->time);
+  set_switches(s, f);
+
+  OZ_TRY(oz_find_neighbours(s, f, why));
+  OZ_TRY(constraint_free_state(s, b, f, why));
+
+  /* a law of flow makes its own tensor of q, which the projections read in its place */
+  const int lawful = f->laws && s->has_relaxation_time;
+  if (lawful) {
+    RUN(law_start);
+    swap(&f->q, &f->carried);
+  }
+  OZ_TRY(project(s, b, f, why));
+
+  /* conformation and velocity at the end of the step */
+  if (s->has_yield && f->projects_velocity) OZ_TRY(remember_slip(b, f, why));
+  if (lawful) {
+    swap(&f->q, &f->carried);
+    RUN(law_update);
+  } else if (s->has_relaxation_time && !is_printed(f))
+    RUN(conform_update);
+  if (f->shifting > 0.0f) {
+    RUN(shift_strength);
+    RUN(shift);
+  }
+  OZ_TRY(finish_velocities(s, b, f, why));
   if (f->laws & OZ_LAW_RATE) {
     RUN(flow_rate);
     WALLS(flow_rate_wall);
   }
+
   if (b->table->finished) OZ_TRY(b->table->finished(b, &s->bad, why));
   OZ_TRY(oz_heat_conduct(s, b, f, why));
   return oz_fluids_mix(s, b, f, why);
