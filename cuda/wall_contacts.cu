@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(BLOCK, 7)
 template <class K>
 cudaError_t predict_all(gpu *g, const near_item &near, const K &first, uint32_t *votes,
                         uint32_t memory) {
-  static_assert(sizeof(near_item) + sizeof(K) < 4000, "what a kernel can be given");
+  static_assert(sizeof(near_item) + sizeof(K) + sizeof votes <= 4096, "what a kernel can be given");
   const uint32_t blocks = (g->count + BLOCK - 1u) / BLOCK;
   if (g->walls.planar)
     return start<predict_kernel<true, K>>(blocks, (uint32_t)BLOCK, memory, g->stream, near, first,
