@@ -10,15 +10,21 @@ typedef struct oz_header {
   size_t bytes;
 } oz_header;
 
-static void *default_allocate(void *user, size_t bytes, size_t alignment) {
-  (void)user;
-  /* plain malloc with room to align and a pointer back to the original block: works with every C
-   * library */
-  unsigned char *raw = malloc(bytes + alignment + sizeof(void *));
+/* Room to align and a pointer back to the original block: works with every C library. */
+static size_t padded(size_t bytes, size_t alignment) { return bytes + alignment + sizeof(void *); }
+
+static void *aligned(unsigned char *raw, size_t alignment) {
   if (!raw) return NULL;
   uintptr_t at = ((uintptr_t)raw + sizeof(void *) + alignment - 1) & ~(uintptr_t)(alignment - 1);
   memcpy((void *)(at - sizeof(void *)), &raw, sizeof raw);
   return (void *)at;
+}
+
+/* Zeroed: the system hands large blocks out as pages of zeros that cost nothing until their first
+ * use, which is then that of a stage, on all threads. */
+static void *default_allocate(void *user, size_t bytes, size_t alignment) {
+  (void)user;
+  return aligned(calloc(1, padded(bytes, alignment)), alignment);
 }
 
 static void default_release(void *user, void *memory, size_t bytes) {
@@ -46,7 +52,7 @@ void *oz_alloc(oz_memory *m, size_t bytes) {
   memcpy(block, &header, sizeof header);
   m->bytes += bytes;
   m->allocations++;
-  memset(block + OZ_ALIGN, 0, bytes);
+  if (m->hooks.allocate != default_allocate) memset(block + OZ_ALIGN, 0, bytes);
   return block + OZ_ALIGN;
 }
 
@@ -72,7 +78,7 @@ int oz_grow(oz_memory *m, void **p, size_t *capacity, size_t bytes, size_t keep)
 
 void *oz_allocate(size_t count, size_t bytes) {
   if (bytes && count > (SIZE_MAX - 2 * OZ_ALIGN) / bytes) return NULL;
-  return default_allocate(NULL, count * bytes + 1, OZ_ALIGN);
+  return aligned(malloc(padded(count * bytes + 1, OZ_ALIGN)), OZ_ALIGN);
 }
 
 void oz_release(void *memory) {

@@ -17,7 +17,7 @@ int cli_stop_asked(void) { return stop_asked != 0; }
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { TICK_MS = 500, FIRST_TICK = 4, LINE_TICKS = 40, PATIENCE_TICKS = 3 };
+enum { TICK_MS = 500, FIRST_TICK = 4, LINE_TICKS = 40, PATIENCE_TICKS = 2 };
 
 static char text[120];
 static volatile sig_atomic_t busy, ticks, shown, terminal, silent;
@@ -46,7 +46,12 @@ static void leave(void) {
 
 static void on_tick(int number) {
   (void)number;
-  if (!busy) return;
+  if (!busy) {
+    if (stop_asked)
+      put("ooze: stopping: a substep ends and a checkpoint is written; a second signal leaves at "
+          "once\n");
+    return;
+  }
   ticks++;
   if (stop_asked && stop_soon && ++stop_ticks >= PATIENCE_TICKS) leave();
   if (silent || ticks < FIRST_TICK || (!terminal && (ticks - FIRST_TICK) % LINE_TICKS)) return;
@@ -58,11 +63,14 @@ static void on_tick(int number) {
   shown = 1;
 }
 
-static void timer(int ms) {
+/* A tick after `ms`, and then every `again`; 0: none. */
+static void timer(int ms, int again) {
   struct itimerval every;
   memset(&every, 0, sizeof every);
-  every.it_interval.tv_sec = every.it_value.tv_sec = ms / 1000;
-  every.it_interval.tv_usec = every.it_value.tv_usec = ms % 1000 * 1000;
+  every.it_value.tv_sec = ms / 1000;
+  every.it_value.tv_usec = ms % 1000 * 1000;
+  every.it_interval.tv_sec = again / 1000;
+  every.it_interval.tv_usec = again % 1000 * 1000;
   setitimer(ITIMER_REAL, &every, NULL);
 }
 
@@ -76,9 +84,7 @@ static void catch_signal(int number, void (*handler)(int), int flags) {
 }
 
 void cli_busy(const char *what, int quiet, int stop) {
-  static int ready;
-  if (!ready) catch_signal(SIGALRM, on_tick, SA_RESTART);
-  ready = 1;
+  catch_signal(SIGALRM, on_tick, SA_RESTART);
   busy = 0;
   snprintf(text, sizeof text, "%s", what);
   ticks = 0;
@@ -87,13 +93,13 @@ void cli_busy(const char *what, int quiet, int stop) {
   stop_at_once = stop == CLI_STOP_AT_ONCE;
   stop_soon = stop == CLI_STOP_SOON;
   busy = 1;
-  timer(TICK_MS);
+  timer(TICK_MS, TICK_MS);
   if (stop_asked && stop_at_once) leave();
 }
 
 void cli_idle(void) {
   if (!busy) return;
-  timer(0);
+  timer(0, 0);
   busy = 0;
   stop_at_once = stop_soon = 0;
   if (shown && terminal) put("\r\033[K");
@@ -104,9 +110,11 @@ static void on_signal(int number) {
   catch_signal(number, SIG_DFL, 0); /* a second one takes effect at once */
   stop_asked = 1;
   if (busy && stop_at_once) leave();
+  if (!busy) timer(2 * TICK_MS, 0);
 }
 
 void cli_catch_stop(void) {
+  catch_signal(SIGALRM, on_tick, SA_RESTART);
   catch_signal(SIGINT, on_signal, SA_RESTART);
   catch_signal(SIGTERM, on_signal, SA_RESTART);
 }

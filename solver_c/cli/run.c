@@ -172,6 +172,12 @@ static void on_progress(void *user, const ooze_run_progress *p) {
     snprintf(what, sizeof what, "writing frame %d", p->frame);
     cli_busy(what, w->quiet || w->farm, CLI_STOP_SOON);
   }
+  /* Until a frame is stepped a stop loses nothing: it waits neither for memory that is claimed
+   * behind the last shape nor for a long substep. */
+  const int filling = p->frame == p->first_frame;
+  if (!w->timed && p->fraction < 1.0 && !p->done)
+    cli_busy(filling ? "filling shapes with particles" : "stepping the first frame",
+             w->quiet || w->farm || !filling, CLI_STOP_SOON);
   double span = p->last_frame - p->first_frame,
          done = p->frame - p->first_frame - (p->done ? 0.0 : 1.0 - p->fraction);
   double fraction = span > 0.0 ? done / span : 1.0;

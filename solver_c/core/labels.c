@@ -18,10 +18,12 @@ static ooze_result grow(ooze_solver *s, uint32_t count, uint32_t kept) {
   oz_particles *p = &s->particles;
   void *labels = p->labels;
   const size_t each = FLOATS * sizeof(float);
+  const size_t room = p->labels_capacity;
   if (!labels) kept = 0;
   OZ_TRY(oz_host_reserve(s, &labels, &p->labels_capacity, (size_t)count * each, kept * each));
   p->labels = labels;
-  if (p->labels && count > kept)
+  /* what is new has zeros */
+  if (p->labels && count > kept && p->labels_capacity == room)
     memset(p->labels + FLOATS * (size_t)kept, 0, (count - kept) * each);
   return OOZE_OK;
 }
@@ -57,8 +59,9 @@ void oz_labels_put(ooze_solver *s, const oz_arrivals *a, uint32_t i, uint32_t ra
   memset(to, 0, FLOATS * sizeof *to);
   if (!s->params.rest) return;
   to[BIRTH] = (float)s->time;
-  memcpy(to + REST, (const unsigned char *)a->positions + i * stride, 12);
-  memcpy(to + REST_2, to + REST, 12);
+  const void *position = (const unsigned char *)a->positions + i * stride;
+  memcpy(to + REST, position, 12);
+  memcpy(to + REST_2, position, 12);
 }
 
 void oz_labels_move(ooze_solver *s, uint32_t to, uint32_t from) {

@@ -150,12 +150,15 @@ void oz_cpu_fields_release(oz_cpu *cpu) {
     }
 }
 
+/* Particles of whole vectors: stages write these. */
+static uint32_t padded(uint32_t count) { return (count + OZ_PAD - 1) / OZ_PAD * OZ_PAD; }
+
 ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
   if (count <= cpu->capacity) return OOZE_OK;
   /* an odd number of cache lines from plane to plane: planes then start in different sets of the
    * cache, and the forty that one stage walks along do not push each other out */
-  const uint32_t capacity = ((count + OZ_PAD - 1) / OZ_PAD | 1) * OZ_PAD;
+  const uint32_t capacity = (padded(count) / OZ_PAD | 1) * OZ_PAD;
   const uint32_t chunks = oz_cpu_chunks(capacity, OZ_CHUNK);
   OZ_TRY(oz_cpu_links_reserve(cpu, capacity, why));
   oz_frame next = cpu->arrays;
@@ -215,6 +218,7 @@ ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
   oz_cpu_fields_release(cpu);
   cpu->arrays = next;
   cpu->capacity = capacity;
+  cpu->used = padded(cpu->count);
   /* A is free while particles are sorted: its first four words a particle are the scratch of the
    * sort, six more its keys */
   float *spare = next.A + 4 * (size_t)capacity;
@@ -232,19 +236,22 @@ ooze_result oz_cpu_resize(oz_backend *b, uint32_t count, ooze_message *why) {
     ooze_result r = oz_cpu_reserve(b, room > count ? (uint32_t)room : count, why);
     if (r < 0) OZ_TRY(oz_cpu_reserve(b, count, why));
   }
-  for (int k = 0; k < OZ_FIELD_STATE_COUNT && count > cpu->count; k++) {
+  /* memory that nothing was written to is zero already */
+  const uint32_t end = count < cpu->used ? count : cpu->used;
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT && end > cpu->count; k++) {
     float *p = get(&cpu->arrays, fields[k].member);
-    const uint32_t fresh = count - cpu->count;
+    const uint32_t stale = end - cpu->count;
     if (!p) continue;
     if (fields[k].kind == PLANES)
       for (uint32_t c = 0; c < fields[k].words; c++)
-        memset(p + (size_t)c * cpu->arrays.stride + cpu->count, 0, (size_t)fresh * 4);
+        memset(p + (size_t)c * cpu->arrays.stride + cpu->count, 0, (size_t)stale * 4);
     else
-      memset(p + (size_t)cpu->count * fields[k].words, 0, (size_t)fresh * fields[k].words * 4);
+      memset(p + (size_t)cpu->count * fields[k].words, 0, (size_t)stale * fields[k].words * 4);
   }
   oz_cpu_links_resize(cpu, count);
   if (count != cpu->count) cpu->boundary_keys = 0;
   cpu->count = count;
+  if (cpu->used < padded(count)) cpu->used = padded(count);
   return OOZE_OK;
 }
 

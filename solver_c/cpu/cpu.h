@@ -36,6 +36,7 @@ typedef struct oz_cpu {
   oz_tasks *tasks;
   oz_frame arrays; /* pointers only */
   uint32_t count, capacity;
+  uint32_t used; /* places from here on hold the zeros that they came with */
   /* all particle arrays except optional fields, which have memory of their own */
   void *block;
   char text[64];
