@@ -220,7 +220,8 @@ ooze_result oz_obj_read(oz_source *source, ooze_mesh *out) {
     return oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: no .obj: it holds bytes that are no text",
                    source->name);
   obj_line line = {NULL, NULL, 0};
-  uint64_t points = 0, triangles = 0, primitives = 0, bytes, said_points = 0, said_primitives = 0;
+  uint64_t points = 0, triangles = 0, primitives = 0, bytes;
+  uint64_t said_points = UINT64_MAX, said_primitives = 0; /* UINT64_MAX: not a word of them */
   while (next_line(&at, end, &line)) {
     declared(line, "points", &said_points);
     declared(line, "primitives", &said_primitives);
@@ -230,9 +231,10 @@ ooze_result oz_obj_read(oz_source *source, ooze_mesh *out) {
     uint64_t corners = what == 'f' ? count_corners(line) : 0;
     triangles += corners > 2 ? corners - 2 : 0;
   }
-  if (points == 0)
+  if (points == 0 && said_points == UINT64_MAX)
     return oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: no .obj, or one without vertices",
                    source->name);
+  if (said_points == UINT64_MAX) said_points = 0;
   if (points < said_points || primitives < said_primitives)
     return oz_fail(
         source->why, OOZE_ERROR_FORMAT,

@@ -181,7 +181,8 @@ static ooze_result build_surface(oz_job *j, ooze_points *points, ooze_surface **
     void *six = NULL;
     OZ_TRY_OK(
         ooze_points_add(points, "stress", OOZE_FLOAT32, 6, OOZE_MEANING_NUMBER, &six, &j->why));
-    ooze_result result = ooze_capture_read(j->capture, OOZE_STRESS, 0, count, 0, six);
+    ooze_result result =
+        count ? ooze_capture_read(j->capture, OOZE_STRESS, 0, count, 0, six) : OOZE_OK;
     if (result < 0) return oz_fail(&j->why, result, "%s: no stress for the surface", s->base->file);
   }
   ooze_collider_desc *solids = NULL;
@@ -200,7 +201,7 @@ static ooze_result write_surfaces(oz_job *j, ooze_points *points, ooze_surface *
   const oz_output *o = &j->session->base->output;
   const double time = ooze_capture_time(j->capture);
   char path[3600];
-  if ((!o->surface && !o->mesh) || !ooze_capture_count(j->capture)) return OOZE_OK;
+  if (!o->surface && !o->mesh) return OOZE_OK; /* a frame without particles has files too: empty */
   OZ_TRY_OK(build_surface(j, points, surface));
   if (o->surface) {
     ooze_vdb_options options;
