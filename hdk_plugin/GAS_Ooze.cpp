@@ -139,12 +139,14 @@ bool GAS_Ooze::solve(SIM_Object *object, double timestep, oz::Report &report) {
   if (add(object, "forcegeo", to_local, forces)) in.forces = &forces;
 
   UT_AutoInterrupt boss("Gas Ooze");
-  if (!mySimulation) mySimulation.reset(new oz::Simulation);
+  // Where another copy is solving on another thread, this one makes a simulation of its own.
+  while (!mySimulation || !mySimulation->turn.take()) mySimulation.reset(new oz::Simulation);
   mySimulation->host.boss = &boss;
   SIM_GeometryAutoWriteLock lock(geometry, SIM_DATA_ID_PRESERVE);
   GU_Detail &gdp = lock.getGdp();
   const bool done = mySimulation->step("gasooze", parms, in, gdp, report);
   mySimulation->host.boss = nullptr;
+  mySimulation->turn.give();
   if (done && !gdp.findPointAttribute("ispbd")) // POP Solver leaves the motion to us
     gdp.addIntTuple(GA_ATTRIB_POINT, "ispbd", 1, GA_Defaults(1));
   return done;

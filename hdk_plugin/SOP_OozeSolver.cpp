@@ -8,6 +8,7 @@
 #include <OP/OP_Director.h>
 #include <OP/OP_NodeInfoParms.h>
 #include <PRM/PRM_ParmList.h>
+#include <SYS/SYS_AtomicInt.h>
 
 #include <algorithm>
 #include <cmath>
@@ -60,8 +61,13 @@ protected:
 
   void getNodeSpecificInfoText(OP_Context &context, OP_NodeInfoParms &parms) override {
     SOP_Node::getNodeSpecificInfoText(context, parms);
+    if (!myCache.take()) {
+      parms.append("Ooze: simulating\n");
+      return;
+    }
     parms.append(
         mySimulation.info(myFrames.count(), myFrames.bytes(), myDisk.written, myDisk.read).c_str());
+    myCache.give();
   }
 
   OP_ERROR cookMyGuide1(OP_Context &context) override {
@@ -80,9 +86,7 @@ protected:
 private:
   static int reset(void *data, int, fpreal, const PRM_Template *) {
     auto *self = static_cast<SolverNode *>(data);
-    self->myCache.begin();
-    self->forget();
-    self->myCache.end();
+    self->myResimulate.store(1); // by the next cook: one may be running
     self->forceRecook();
     return 1;
   }
@@ -146,6 +150,7 @@ private:
     const double part = std::max(asked - frame, 0.0); // of the frame after it
     UT_AutoInterrupt boss("Ooze: solver");
     look_again();
+    if (myResimulate.exchange(0)) forget();
     if (!verify(frame, now, report)) return;
     GU_Detail state;
     int done = start;
@@ -244,6 +249,7 @@ private:
     return true;
   }
 
+  SYS_AtomicInt32 myResimulate; // the button was pressed since the last cook
   oz::Frames myFrames;
   oz::FrameCache myCache{myFrames};
   oz::Disk myDisk;

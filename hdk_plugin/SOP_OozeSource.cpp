@@ -56,8 +56,10 @@ private:
     GA_RWHandleF h(a);
     for (GA_Index i = 0; i < gdp->getNumPoints(); ++i)
       for (int k = 0; k < width; ++k) h.set(gdp->pointOffset(i), k, float(value[k]));
-    // of the numbers by three only these are vectors, which transforms turn
+    // of the numbers by three only these are vectors, which transforms turn, and places, which they
+    // move
     if (!std::strcmp(name, "v") || !std::strcmp(name, "rest")) a->setTypeInfo(GA_TYPE_VECTOR);
+    if (!std::strcmp(name, "anchor") || !std::strcmp(name, "holdat")) a->setTypeInfo(GA_TYPE_POINT);
   }
 
   // Numbers of the dialog as attributes.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CH/CH_Manager.h>
 #include <OP/OP_Director.h>
+#include <SYS/SYS_AtomicInt.h>
 
 #include "nodes.h"
 #include "simulation.h"
@@ -13,7 +14,7 @@ class StepCook : public oz::Cook {
 public:
   static constexpr const char *node = "step";
   static constexpr SOP_NodeVerb::CookMode mode = SOP_NodeVerb::COOK_DUPLICATE;
-  int64 getMemoryUsage(bool) const override { return mySimulation.bytes(); }
+  int64 getMemoryUsage(bool) const override { return myBytes.load(); }
 
 protected:
   void run(OP_Context &context, oz::Report &report) override {
@@ -33,12 +34,14 @@ protected:
     mySimulation.host.boss = &boss;
     bool done = mySimulation.step(node, parms, in, *gdp, report);
     mySimulation.host.boss = nullptr;
+    myBytes.store(mySimulation.bytes());
     if (!done && report.cancelled) report.fail("stopped before the step was done; cook again");
   }
 
 private:
-  oz::Simulation
-      mySimulation; // a cache: it is filled from the attributes where it does not fit them
+  // a cache: it is filled from the attributes where it does not fit them
+  oz::Simulation mySimulation;
+  SYS_AtomicInt64 myBytes; // of the simulation: Houdini may ask while a cook runs
 };
 
 } // namespace

@@ -27,8 +27,14 @@ public:
   // The same detail with other objects: who it is read from the points again.
   bool adopt(const GU_Detail &gdp, Report &report);
 
+  // What was kept of the solver goes, before the solver does.
+  void release();
+
   const std::vector<uint64_t> &ids() const { return myIds; }          // ascending
   const std::vector<GA_Offset> &offsets() const { return myOffsets; } // in that order
+
+  // Those that the last `store` found in the solver alone: their numbers among the ids.
+  const std::vector<size_t> &born() const { return myBorn; }
 
   static Stamp stamp(const GU_Detail &gdp);
   // Time, next id and nozzles, kept in a detail attribute. Empty if there are none.
@@ -36,19 +42,42 @@ public:
   static uint64_t next_id(const GU_Detail &gdp); // of the clock, or above every id
 
 private:
+  // An attribute on its way out: its values by rank, and where they go.
+  struct Delivery {
+    ooze_attribute_info info;
+    GA_Attribute *to;
+    const void *values;
+  };
+
   bool read_ids(const GU_Detail &gdp, std::vector<int64> &out, Report &report) const;
+  bool holds(const GU_Detail &gdp) const; // all that is known of the points' ids and order
   void order(const GU_Detail &gdp);
+  bool place(ooze_solver *s, const GU_Detail &gdp, Report &report);
+  bool take(ooze_solver *s, ooze_attribute a, const GU_Detail &gdp, Report &report);
   template <class T, class S>
   bool in(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &info,
           const GA_Attribute *from, Report &report);
-  template <class T, class S>
-  bool out(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &info, GU_Detail &gdp,
-           GA_Attribute *to, Report &report);
 
-  std::vector<uint64_t> myIds;      // by rank
-  std::vector<GA_Offset> myOffsets; // by rank
-  bool myStraight = true;           // ranks are indices
+  bool update_points(ooze_solver *s, GU_Detail &gdp, Report &report);
+  bool capture(ooze_solver *s, const Output &output, Report &report);
+  const void *values(ooze_attribute a, const ooze_attribute_info &info, bool absent_too,
+                     Report &report);
+  void write(const Delivery &d, size_t first, size_t count) const;
+  void write_all(const std::vector<Delivery> &all) const;
+  bool write_stretch(GU_Detail &gdp, Report &report);
+
+  std::vector<uint64_t> myIds;                 // by rank
+  std::vector<GA_Offset> myOffsets;            // by rank
+  bool myStraight = true;                      // ranks are indices
+  bool myPlain = true;                         // and indices are offsets
+  std::vector<size_t> myBorn;                  // ranks
+  ooze_capture *myCapture = nullptr;           // of the solver that is stored
+  std::vector<uint64_t> myNow;                 // ids of the solver, in memory that is used again
+  std::vector<std::vector<uint32_t>> myValues; // that the capture has no array of, by attribute
 };
+
+ooze_attribute_info attribute_info(int a);
+extern const char *const CLOCK; // the detail attribute of time, next id and nozzles
 
 // Names of attributes that a state carries.
 const std::vector<std::string> &state_names();

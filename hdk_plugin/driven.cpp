@@ -53,6 +53,7 @@ std::map<int, Anchors> of_source(const GU_Detail *gdp) {
 
 struct Born {
   int number = 0;
+  bool follows = false; // its source said so at birth
   std::string name;
   UT_Vector3 origin{0, 0, 0};
   ooze_body_state state;
@@ -63,7 +64,7 @@ struct Born {
 std::map<ooze_body, Born> born_bodies(ooze_solver *s, const GU_Detail &gdp) {
   std::map<ooze_body, Born> out;
   std::map<uint64_t, ooze_body> first; // ids of a body follow each other
-  GA_ROHandleI number(gdp.findPointAttribute("body"));
+  GA_ROHandleI number(gdp.findPointAttribute("body")), driven(gdp.findPointAttribute("driven"));
   GA_ROHandleID id(gdp.findPointAttribute("id"));
   GA_ROHandleS name(gdp.findPointAttribute("name"));
   GA_ROHandleV3 anchor(gdp.findPointAttribute("anchor")), origin(gdp.findPointAttribute("holdat"));
@@ -84,6 +85,7 @@ std::map<ooze_body, Born> born_bodies(ooze_solver *s, const GU_Detail &gdp) {
     Born &b = out[of->second];
     if (b.anchors.at.empty()) {
       b.number = number.get(o);
+      b.follows = driven.isValid() && driven.get(o) != 0;
       if (name.isValid()) b.name = name.get(o).c_str();
       if (origin.isValid()) b.origin = origin.get(o);
     }
@@ -125,10 +127,13 @@ bool drive_bodies(ooze_solver *s, const GU_Detail &gdp, const GU_Detail *now,
     const bool drives =
         to != ends.end() && to->second.driven && frame_of(b, to->second, end, &error);
     if (drives && from != starts.end()) frame_of(b, from->second, start, nullptr);
+    const std::string name = b.name.empty() ? std::to_string(entry.first) : b.name;
+    if (b.follows && !now)
+      report.warn("body %s should follow its source, but no sources are connected; it is let go",
+                  name.c_str());
     if (error > 0.05f * ooze_solver_separation(s))
       report.warn("the polygons of body %s bend by %g m; it follows them as one piece",
-                  b.name.empty() ? std::to_string(entry.first).c_str() : b.name.c_str(),
-                  double(error));
+                  name.c_str(), double(error));
     if (!solver_ok(
             s, ooze_body_drive(s, entry.first, drives ? &start : nullptr, drives ? &end : nullptr),
             "body", report))

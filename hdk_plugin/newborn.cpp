@@ -5,7 +5,6 @@
 #include <GA/GA_Handle.h>
 #include <UT/UT_StringHolder.h>
 
-#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -94,22 +93,16 @@ static void pass_on(const GU_Detail &sources, const std::vector<GA_Offset> &fres
   }
 }
 
-void grow_older(GU_Detail &gdp, const std::vector<uint64_t> &before, const Bridge &bridge,
-                const GU_Detail *sources, double dt, bool asked) {
+void grow_older(GU_Detail &gdp, const Bridge &bridge, const GU_Detail *sources, double dt,
+                bool asked) {
   std::vector<GA_Offset> fresh;
-  std::vector<uint8_t> born(bridge.ids().size(), 0);
-  for (size_t i = 0; i < born.size(); ++i) {
-    born[i] = !std::binary_search(before.begin(), before.end(), bridge.ids()[i]);
-    if (born[i]) fresh.push_back(bridge.offsets()[i]);
-  }
+  for (size_t rank : bridge.born()) fresh.push_back(bridge.offsets()[rank]);
   if (!fresh.empty() && sources) pass_on(*sources, fresh, gdp);
   if (!asked && !gdp.findPointAttribute("age") && !gdp.findPointAttribute("life")) return;
   if (!gdp.findPointAttribute("age")) gdp.addFloatTuple(GA_ATTRIB_POINT, "age", 1);
   GA_RWHandleF age(gdp.findPointAttribute("age"));
-  for (size_t i = 0; i < born.size(); ++i) {
-    const GA_Offset o = bridge.offsets()[i];
-    age.set(o, born[i] ? 0.0f : float(double(age.get(o)) + dt));
-  }
+  for (GA_Offset o : bridge.offsets()) age.set(o, float(double(age.get(o)) + dt));
+  for (GA_Offset o : fresh) age.set(o, 0.0f);
   age.bumpDataId();
 }
 

@@ -11,9 +11,9 @@ namespace oz {
 bool remove_old(ooze_solver *s, const GU_Detail &gdp, const Bridge &bridge, double dt,
                 Report &report);
 // After that: `age` grows by the step, from 0 for those that were born in it; it is there where it
-// was, where `life` is, or where it is asked for. The newborn, which are not in `before`
-// (ascending), take over what their nozzle's point carries beside the source's own attributes.
-void grow_older(GU_Detail &gdp, const std::vector<uint64_t> &before, const Bridge &bridge,
-                const GU_Detail *sources, double dt, bool asked);
+// was, where `life` is, or where it is asked for. The newborn take over what their nozzle's point
+// carries beside the source's own attributes.
+void grow_older(GU_Detail &gdp, const Bridge &bridge, const GU_Detail *sources, double dt,
+                bool asked);
 
 } // namespace oz

@@ -17,6 +17,7 @@ namespace oz {
 Simulation::~Simulation() { drop(); }
 
 void Simulation::drop() {
+  myBridge.release();
   ooze_solver_destroy(mySolver);
   mySolver = nullptr;
   myColliders.forget();
@@ -156,7 +157,6 @@ bool Simulation::step(const char *node, const Parms &parms, const StepInput &inp
   guarded(report, [&] {
     if (!prepare(node, parms, input, work, settings, report)) return;
     const double dt = input.dt * parms.number("timescale");
-    const std::vector<uint64_t> before = myBridge.ids();
     if (!advance(parms, input, work, report)) return;
     if (!remove_old(mySolver, work, myBridge, dt, report)) return;
     Output output;
@@ -164,7 +164,7 @@ bool Simulation::step(const char *node, const Parms &parms, const StepInput &inp
     output.stress = parms.on("outstress");
     output.mass = parms.on("outmass");
     done = myBridge.store(mySolver, work, output, report);
-    if (done) grow_older(work, before, myBridge, input.sources, dt, parms.on("outage"));
+    if (done) grow_older(work, myBridge, input.sources, dt, parms.on("outage"));
     if (done && parms.on("outload")) myColliders.write_loads(mySolver, work);
     if (done && parms.on("outbodies")) write_bodies(mySolver, work);
   });

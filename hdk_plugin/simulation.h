@@ -5,6 +5,7 @@
 #include "bridge.h"
 #include "colliders.h"
 #include "sources.h"
+#include "turn.h"
 
 namespace oz {
 
@@ -21,6 +22,7 @@ public:
   // gdp goes dt further. Where it fails or is cancelled, gdp is as before and the report says why.
   bool step(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp,
             Report &report);
+  Turn turn;       // of users that share it
   Host host;       // whose boss the caller sets
   int64 loads = 0; // how often the solver was filled from attributes, for tests
   void drop();     // the cache

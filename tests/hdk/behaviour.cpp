@@ -3,16 +3,7 @@
 #include "kit.h"
 using namespace kit;
 
-static const double D = 0.05; // particle separation
-
-static SOP_Node *coarse(SOP_Node *n) {
-  n->set("particlesep", D);
-  n->set("substeps", 2);
-  n->set("veliterations", 3);
-  n->set("positerations", 2);
-  return n;
-}
-static SOP_Node *source_of(OP_Node *shape, const char *emission = "once") {
+static SOP_Node *emitter_of(OP_Node *shape, const char *emission = "once") {
   SOP_Node *s = node("ooze::source::1.0", {shape});
   s->set("particlesep", D);
   s->set_text("emission", emission);
@@ -25,7 +16,7 @@ OZ_CASE(an_edit_at_earlier_frames_shows_at_once) {
   double moved = 0;
   Make shape(falling_box);
   Make wall([&](GU_Detail &g, double f) { box(g, f >= 5 && f <= 8 ? moved : 0.0, 0.05, 0, 0.25); });
-  SOP_Node *source = source_of(&shape);
+  SOP_Node *source = emitter_of(&shape);
   auto make = [&] { return coarse(node("ooze::solver::1.0", {source, &wall})); };
   SOP_Node *solver = make();
   CHECK(cook(solver, 12) != nullptr, "%s", said(solver).c_str());
@@ -61,7 +52,7 @@ OZ_CASE(a_simulation_may_be_empty_at_any_frame) {
   });
   SOP_Node *step = coarse(node("ooze::step::1.0", {&nothing}));
   CHECK(cook(step, 2) != nullptr && step->gdp->getNumPoints() == 0, "%s", said(step).c_str());
-  SOP_Node *source = source_of(&late, "nozzle");
+  SOP_Node *source = emitter_of(&late, "nozzle");
   source->set("radius", 0.1);
   source->set("speed", 2);
   SOP_Node *solver = coarse(node("ooze::solver::1.0", {source}));
@@ -86,7 +77,7 @@ OZ_CASE(a_nozzle_may_rest) {
   fresh_world();
   Make mouth([](GU_Detail &g, double) { g.setPos3(g.appendPoint(), UT_Vector3(0, 0.5f, 0)); });
   for (const char *parm : {"speed", "active"}) {
-    SOP_Node *source = source_of(&mouth, "nozzle");
+    SOP_Node *source = emitter_of(&mouth, "nozzle");
     source->set("radius", 0.1);
     source->set("speed", 2);
     const double on = std::strcmp(parm, "speed") ? 1 : 2;
@@ -106,7 +97,7 @@ OZ_CASE(a_nozzle_may_rest) {
 OZ_CASE(wind_and_forces_move_particles_and_leave_no_trace_in_the_state) {
   fresh_world();
   Make shape(falling_box);
-  SOP_Node *source = source_of(&shape);
+  SOP_Node *source = emitter_of(&shape);
   auto play = [&](std::function<void(SOP_Node *)> with) {
     SOP_Node *n = coarse(node("ooze::solver::1.0", {source}));
     n->set("gravity", 0, 1);
@@ -150,7 +141,7 @@ OZ_CASE(wind_and_forces_move_particles_and_leave_no_trace_in_the_state) {
 OZ_CASE(limits_hold_or_delete) {
   fresh_world();
   Make shape(falling_box);
-  SOP_Node *source = source_of(&shape);
+  SOP_Node *source = emitter_of(&shape);
   for (int limits : {1, 2}) {
     SOP_Node *solver = coarse(node("ooze::solver::1.0", {source}));
     solver->set("limits", limits);
@@ -170,7 +161,7 @@ OZ_CASE(a_cook_evaluates_parameters_once_and_cooks_inputs_once) {
   fresh_world();
   Make shape(falling_box);
   Make wall([](GU_Detail &g, double f) { box(g, 0.01 * f, 0, 0, 0.25); });
-  SOP_Node *source = source_of(&shape);
+  SOP_Node *source = emitter_of(&shape);
   SOP_Node *solver = coarse(node("ooze::solver::1.0", {source, &wall}));
   CHECK(cook(solver, 10) != nullptr);
   int64 parms = 0;
@@ -197,66 +188,27 @@ OZ_CASE(a_cook_evaluates_parameters_once_and_cooks_inputs_once) {
 
 // ---- dynamics ----
 
-static std::unique_ptr<GAS_SubSolver> gas() {
-  if (!standin::factories().count("gasooze")) initializeSIM(nullptr);
-  auto &f = standin::factories().at("gasooze");
-  std::unique_ptr<GAS_SubSolver> g(static_cast<GAS_SubSolver *>(f.make(nullptr).release()));
-  g->defaults(f.description->templates);
-  g->options.values["particlesep"] = {D};
-  g->options.values["substeps"] = {2};
-  g->options.values["veliterations"] = {3};
-  g->options.values["positerations"] = {2};
-  return g;
-}
-static SIM_GeometryCopy &data(SIM_Object &o, const char *name) {
-  o.data[name] = std::make_unique<SIM_GeometryCopy>();
-  return *o.data[name];
-}
-
 OZ_CASE(the_microsolver_goes_on_through_the_copies_of_dops) {
   fresh_world();
   SIM_Engine engine;
   SIM_Object object;
   block(*data(object, "Geometry").gdh.gdpNC(), 4, 0, 0.1, 0, D);
-  auto straight = gas();
-  straight->options.values["useground"] = {1};
-  std::vector<std::unique_ptr<SIM_GeometryCopy>> history;
+  History history;
+  history.record(*gas(D), object, 6);
   std::vector<std::unique_ptr<GAS_SubSolver>> solvers;
-  std::vector<uint64_t> play;
-  auto keep = [&] {
-    history.push_back(std::make_unique<SIM_GeometryCopy>());
-    history.back()->makeEqual(object.data["Geometry"].get());
-    play.push_back(bits(object.data["Geometry"]->gdh.gdp()));
-  };
-  keep();
-  for (int f = 0; f < 6; ++f) {
-    CHECK(straight->solve(engine, &object, f / 24.0, 1.0 / 24));
-    keep();
-  }
   // at every step the engine copies the solver's data and the geometry, and solves the copies;
   // now and then it goes on from an older pair
-  object.data["Geometry"]->makeEqual(history[0].get());
-  solvers.push_back(gas());
-  solvers[0]->options.values["useground"] = {1};
+  solvers.push_back(gas(D));
   std::vector<int> steps = {0, 1, 2, 3, 1, 2, 3, 4, 5, 0, 1};
   for (int f : steps) {
-    object.data["Geometry"]->makeEqual(history[size_t(f)].get());
-    solvers.push_back(gas());
+    history.rewind(object, size_t(f));
+    solvers.push_back(gas(D));
     solvers.back()->copy(solvers[solvers.size() - 2].get());
     CHECK(solvers.back()->solve(engine, &object, f / 24.0, 1.0 / 24));
-    CHECK(bits(object.data["Geometry"]->gdh.gdp()) == play[size_t(f) + 1], "step %d", f);
+    CHECK(bits(object.data["Geometry"]->gdh.gdp()) == history.play[size_t(f) + 1], "step %d", f);
   }
   CHECK(object.messages.empty());
   whole_world();
-}
-
-static UT_DMatrix4 turned(double angle, double x, double y, double z) {
-  UT_DMatrix4 m(1.0);
-  m.rows[0][0] = m.rows[1][1] = std::cos(angle);
-  m.rows[0][1] = std::sin(angle);
-  m.rows[1][0] = -std::sin(angle);
-  m.rows[3][0] = x, m.rows[3][1] = y, m.rows[3][2] = z;
-  return m;
 }
 
 OZ_CASE(the_microsolver_honours_transforms_and_affectors) {
@@ -274,8 +226,7 @@ OZ_CASE(the_microsolver_honours_transforms_and_affectors) {
     object.affectors = {&object, &ball};
     box(*data(ball, "Geometry").gdh.gdpNC(), 0.3, 0, 0, 0.2);
     ball.position.rows[3][0] = -0.25; // from 0.3 to 0.05
-    auto solver = gas();
-    solver->options.values["useground"] = {1};
+    auto solver = gas(D);
     solver->options.values["groundheight"] = {-0.3};
     for (int f = 0; f < 12; ++f)
       CHECK(solver->solve(engine, &object, f / 24.0, 1.0 / 24), "%s",
@@ -294,7 +245,7 @@ OZ_CASE(the_microsolver_honours_transforms_and_affectors) {
   SIM_Object scaled;
   block(*data(scaled, "Geometry").gdh.gdpNC(), 3, 0, 0, 0, D);
   scaled.position.rows[0][0] = 2;
-  auto solver = gas();
+  auto solver = gas(D);
   CHECK(!solver->solve(engine, &scaled, 0, 1.0 / 24));
   CHECK(scaled.messages[0].second.find("scales") != std::string::npos);
   whole_world();

@@ -58,6 +58,7 @@ int main(int argc, char **argv) {
     std::printf("%s\n", report.error.c_str());
     return 1;
   }
+  bridge.release();
   double share = 100 * (best[0] + best[2]) / best[1];
   std::printf("%lld particles: in %.3f s, substep %.3f s, out %.3f s of processor time: the bridge "
               "is %.1f %% of one "

@@ -3,8 +3,6 @@
 #include "kit.h"
 using namespace kit;
 
-static const double D = 0.05;
-
 struct Tank { // fluid in a box, and two boxes that fall into it
   Make water, crates, walls;
   SOP_Node *fluid, *bodies, *solver;
@@ -47,14 +45,6 @@ struct Tank { // fluid in a box, and two boxes that fall into it
     return n;
   }
 };
-
-static std::vector<double> detail(const GU_Detail *g, const std::string &name) {
-  const GA_Attribute *a = g->findAttribute(GA_ATTRIB_DETAIL, name.c_str());
-  CHECK(a != nullptr, "no %s", name.c_str());
-  std::vector<double> out;
-  for (int k = 0; k < a->getTupleSize(); ++k) out.push_back(a->number<double>(0, k));
-  return out;
-}
 
 // What orient and pivot make of the places at birth is where the particles are.
 static double worst_place(const GU_Detail *start, const GU_Detail *now, const char *name) {
@@ -99,13 +89,7 @@ OZ_CASE(crates_fall_in_float_and_go_on_from_attributes) {
   for (const char *name : {"v_small", "w_small"}) CHECK_EQ(detail(g, name).size(), 3);
   for (const char *name : {"owner", "bodyrest"})
     CHECK(g->findPointAttribute(name) != nullptr, "%s", name);
-  SOP_Node *jumpy = tank.make();
-  jumpy->set("cachemem", 0);
-  for (int f : {9, 4, 7, 2}) {
-    CHECK(cook(jumpy, f) != nullptr);
-    CHECK(bits(jumpy->gdp) == play[f], "frame %d: %s", f,
-          first_difference(jumpy->gdp, cook(tank.solver, f)).c_str());
-  }
+  check_jumps(tank.make(), {9, 4, 7, 2}, play);
   // a file at frame 5 in a node that knows nothing else
   GU_Detail file;
   CHECK(cook(tank.solver, 5) != nullptr);
@@ -141,11 +125,7 @@ OZ_CASE(soft_ones_give_way_and_go_on_from_their_links) {
   CHECK(links > 40, "%zu links", links);
   CHECK(worst_place(&start, g, "big_crate") > 0.02 * D, "it gives way");
   CHECK(worst_place(&start, g, "big_crate") < 2 * D, "and holds together");
-  SOP_Node *jumpy = tank.make();
-  jumpy->set("cachemem", 0);
-  for (int f : {8, 3, 6})
-    CHECK(cook(jumpy, f) && bits(jumpy->gdp) == play[f], "frame %d: %s", f,
-          first_difference(jumpy->gdp, cook(tank.solver, f)).c_str());
+  check_jumps(tank.make(), {8, 3, 6}, play);
   whole_world();
 }
 
@@ -316,142 +296,6 @@ OZ_CASE(loads_drive_a_rigid_body_without_a_wrangle) {
   SOP_Node *lost = node("ooze::loads::1.0", {still.step, &others});
   CHECK(lost->cooked(0) != nullptr && says(lost, "no piece has the name"), "%s",
         said(lost).c_str());
-  whole_world();
-}
-// ---- bodies that follow their polygons ----
-
-// A box that goes sideways and turns, in fluid; from frame `until` on its source lets it go.
-struct Spoon {
-  Make water, wood;
-  SOP_Node *fluid, *body, *solver;
-  Make both;
-  double until = 100;
-  static double x(double f) { return -0.1 + 0.02 * f; }
-  static double turn(double f) { return 0.1 * (f - 1); }
-  explicit Spoon(int kind = OOZE_BODY_RIGID)
-      : water([](GU_Detail &g, double) { box(g, 0, 0.15, 0, 0.3); }),
-        wood([](GU_Detail &g, double f) { box(g, x(f), 0.42, 0.02, 0.2, turn(f)); }),
-        both([this](GU_Detail &g, double f) {
-          g.replaceWith(*fluid->cooked(time_of(f)));
-          g.merge(*body->cooked(time_of(f)));
-        }) {
-    fluid = node("ooze::source::1.0", {&water});
-    body = node("ooze::source::1.0", {&wood});
-    for (SOP_Node *n : {fluid, body}) n->set("particlesep", D), plain(n);
-    fluid->set("viscosity", 5);
-    body->set("body", 1);
-    body->set("bodykind", kind);
-    body->animate("driven", [this](fpreal t) { return t < time_of(until) - 1e-4 ? 1.0 : 0.0; });
-    body->keyed_ = true;
-    solver = make();
-  }
-  SOP_Node *make() {
-    SOP_Node *n = node("ooze::solver::1.0", {&both});
-    n->set("particlesep", D);
-    n->set("substeps", 3);
-    n->set("veliterations", 4);
-    n->set("positerations", 3);
-    n->set("useground", 1);
-    return n;
-  }
-};
-
-// How far a body's particle is from where the motion of the polygons takes it.
-static double strayed(const GU_Detail *start, const GU_Detail *now, GA_Index i, double f) {
-  const UT_Vector3 a = start->getPos3(start->pointOffset(i)), b = now->getPos3(now->pointOffset(i));
-  const double u = double(a[0]) - Spoon::x(1), w = double(a[2]) - 0.02,
-               c = std::cos(Spoon::turn(f)), s = std::sin(Spoon::turn(f));
-  const double off[3] = {Spoon::x(f) + c * u + s * w - double(b[0]), double(a[1]) - double(b[1]),
-                         0.02 + c * w - s * u - double(b[2])};
-  return std::sqrt(off[0] * off[0] + off[1] * off[1] + off[2] * off[2]);
-}
-
-OZ_CASE(a_driven_body_goes_where_its_polygons_go) {
-  fresh_world();
-  Spoon spoon;
-  GU_Detail start;
-  std::map<int, uint64_t> play;
-  for (int f = 1; f <= 8; ++f) {
-    const GU_Detail *g = cook(spoon.solver, f);
-    CHECK(g != nullptr && spoon.solver->messages.empty(), "%s", said(spoon.solver).c_str());
-    play[f] = bits(g);
-    if (f == 1) start.replaceWith(*g);
-    GA_ROHandleI number(g->findPointAttribute("body"));
-    size_t n = 0;
-    for (GA_Index i = 0; i < g->getNumPoints(); ++i)
-      if (number.get(g->pointOffset(i)) > 0) {
-        ++n;
-        CHECK(strayed(&start, g, i, f) < 1e-5, "frame %d: %g m", f, strayed(&start, g, i, f));
-      }
-    CHECK(n > 30, "%zu particles", n);
-  }
-  // by any order of frames, and from a file
-  SOP_Node *jumpy = spoon.make();
-  jumpy->set("cachemem", 0);
-  for (int f : {8, 3, 6}) {
-    CHECK(cook(jumpy, f) != nullptr);
-    CHECK(bits(jumpy->gdp) == play[f], "frame %d", f);
-  }
-  GU_Detail file;
-  CHECK(cook(spoon.solver, 4) != nullptr);
-  file.replaceWith(*spoon.solver->gdp);
-  Make read([&](GU_Detail &d, double) { d.replaceWith(file); }, "file");
-  SOP_Node *resumed = spoon.make();
-  resumed->wires = {&spoon.both, nullptr, &read};
-  resumed->set("startframe", 4);
-  CHECK(cook(resumed, 8) != nullptr, "%s", said(resumed).c_str());
-  CHECK(bits(resumed->gdp) == play[8], "%s",
-        first_difference(resumed->gdp, cook(spoon.solver, 8)).c_str());
-  // let go, it flies on and falls
-  spoon.until = 5;
-  ++spoon.body->version;
-  ++spoon.both.version;
-  SOP_Node *freed = spoon.make();
-  CHECK(cook(freed, 8) != nullptr, "%s", said(freed).c_str());
-  double drop = 0, n = 0;
-  GA_ROHandleI number(freed->gdp->findPointAttribute("body"));
-  for (GA_Index i = 0; i < freed->gdp->getNumPoints(); ++i) {
-    const GA_Offset o = freed->gdp->pointOffset(i);
-    if (number.get(o) <= 0) continue;
-    drop += double(start.getPos3(start.pointOffset(i))[1]) - double(freed->gdp->getPos3(o)[1]);
-    ++n;
-  }
-  CHECK(drop / n > 0.02, "it fell by %g m in four frames", drop / n);
-  whole_world();
-}
-
-OZ_CASE(a_driven_soft_body_is_held_where_the_artist_says) {
-  fresh_world();
-  Spoon spoon(OOZE_BODY_SOFT);
-  spoon.body->set("stretchcompliance", 1e-3);
-  spoon.body->set("bodyheld", 0.2);
-  const double hold[3] = {Spoon::x(1), 0.52, 0.02}; // the top
-  for (int k = 0; k < 3; ++k) spoon.body->set("holdat", hold[k], k);
-  GU_Detail start;
-  CHECK(cook(spoon.solver, 1) != nullptr);
-  start.replaceWith(*spoon.solver->gdp);
-  CHECK(cook(spoon.solver, 8) != nullptr, "%s", said(spoon.solver).c_str());
-  const GU_Detail *g = spoon.solver->gdp;
-  std::vector<std::pair<double, double>> found; // distance from the place, how far it strayed
-  GA_ROHandleI number(g->findPointAttribute("body"));
-  for (GA_Index i = 0; i < g->getNumPoints(); ++i) {
-    if (number.get(g->pointOffset(i)) <= 0) continue;
-    const UT_Vector3 a = start.getPos3(start.pointOffset(i));
-    double r2 = 0;
-    for (int k = 0; k < 3; ++k) r2 += std::pow(double(a[k]) - hold[k], 2);
-    found.push_back({r2, strayed(&start, g, i, 8)});
-  }
-  std::sort(found.begin(), found.end());
-  CHECK(found.size() > 30, "%zu", found.size());
-  const size_t held = found.size() / 5;
-  double far = 0;
-  for (size_t i = 0; i < found.size(); ++i) {
-    if (i < held) CHECK(found[i].second < 1e-5, "a held one strayed by %g m", found[i].second);
-    far = std::max(far, found[i].second);
-  }
-  CHECK(far > 1e-4, "the rest hangs on it: %g m", far);
-  // what the solver says of it starts from the world at birth
-  for (const char *name : {"orient_body1", "pivot_body1"}) CHECK(!detail(g, name).empty());
   whole_world();
 }
 // ---- packed pieces, as rigid body simulations have them ----

@@ -3,21 +3,6 @@
 #include "kit.h"
 using namespace kit;
 
-static const double D = 0.05; // particle separation
-
-static SOP_Node *coarse(SOP_Node *n) {
-  n->set("particlesep", D);
-  n->set("substeps", 3);
-  n->set("veliterations", 3);
-  n->set("positerations", 2);
-  return n;
-}
-static SOP_Node *source_of(OP_Node *shape, const char *material) {
-  SOP_Node *s = node("ooze::source::1.0", {shape});
-  s->set("particlesep", D);
-  preset(s, material);
-  return s;
-}
 static double extent(const GU_Detail *g, int k, bool most) {
   double found = most ? -1e9 : 1e9;
   for (GA_Offset o : g->order) {
@@ -36,7 +21,7 @@ OZ_CASE(a_collider_is_what_the_node_says) {
     SOP_Node *collider = node("ooze::collider::1.0", {&slope});
     collider->set("particlesep", D);
     if (parm) collider->set(parm, value);
-    SOP_Node *solver = coarse(node("ooze::solver::1.0", {source, collider}));
+    SOP_Node *solver = coarse(node("ooze::solver::1.0", {source, collider}), 3);
     CHECK(cook(solver, 10) != nullptr, "%s", said(solver).c_str());
     return std::make_pair(double(solver->gdp->getNumPoints()),
                           solver->gdp->getNumPoints() ? mean(solver->gdp, "P", 1) : 0.0);
@@ -116,7 +101,7 @@ OZ_CASE(height_fields_hold_the_fluid) {
     grids::heights(g, "mask", 41, 1.0f, 0, flat);
   });
   SOP_Node *source = source_of(&shape, "dough");
-  SOP_Node *solver = coarse(node("ooze::solver::1.0", {source, &ground}));
+  SOP_Node *solver = coarse(node("ooze::solver::1.0", {source, &ground}), 3);
   CHECK(cook(solver, 10) != nullptr, "%s", said(solver).c_str());
   CHECK(solver->messages.empty(), "%s", said(solver).c_str());
   for (GA_Offset o : solver->gdp->order) {
@@ -147,7 +132,7 @@ OZ_CASE(guides_show_nozzles_ground_and_limits) {
   CHECK_NEAR(extent(g, 1, true), 2, 1e-5, "the mouth");
   CHECK_NEAR(extent(g, 1, false), 2 - 0.2 - 0.1, 1e-5,
              "2 m/s in a tenth of a second, and a radius");
-  SOP_Node *solver = coarse(node("ooze::solver::1.0", {source}));
+  SOP_Node *solver = coarse(node("ooze::solver::1.0", {source}), 3);
   CHECK(solver->guide(0) != nullptr && solver->guide(0)->getNumPoints() == 0);
   solver->set("useground", 1);
   solver->set("groundheight", -0.5);

@@ -3,16 +3,6 @@
 #include "kit.h"
 using namespace kit;
 
-static const double D = 0.05; // particle separation
-
-static SOP_Node *coarse(SOP_Node *n, int substeps = 2) {
-  n->set("particlesep", D);
-  n->set("substeps", substeps);
-  n->set("veliterations", 3);
-  n->set("positerations", 2);
-  return n;
-}
-
 // A block rests on a collider whose top is at y = 0.
 static double height_on(Make::Function wall, std::string *words = nullptr, int frames = 8) {
   Make shape([](GU_Detail &g, double) { box(g, 0, 0.13, 0, 0.2); }), under(wall);

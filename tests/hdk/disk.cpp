@@ -6,7 +6,6 @@
 #include <unistd.h>
 using namespace kit;
 
-static const double D = 0.05; // particle separation
 static std::string folder() {
   static std::string made;
   if (made.empty()) {

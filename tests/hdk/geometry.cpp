@@ -3,16 +3,6 @@
 #include "kit.h"
 using namespace kit;
 
-static const double D = 0.05;
-
-static SOP_Node *coarse(SOP_Node *n, int substeps = 2) {
-  n->set("particlesep", D);
-  n->set("substeps", substeps);
-  n->set("veliterations", 3);
-  n->set("positerations", 2);
-  return n;
-}
-
 OZ_CASE(the_plugin_registers_its_nodes_and_checks_its_houdini) {
   fresh_world();
   for (const char *type : {"ooze::step::1.0", "ooze::solver::1.0", "ooze::source::1.0",
@@ -210,10 +200,7 @@ OZ_CASE(deaths_and_births_keep_the_rest_of_the_points) {
   CHECK(most > 100, "%d were born", most);
   CHECK(deaths > 20, "%d died", deaths);
   CHECK(solver->gdp->getNumPointOffsets() >= solver->gdp->getNumPoints());
-  SOP_Node *jumpy = make();
-  jumpy->set("cachemem", 0);
-  for (int f : {10, 6, 9})
-    CHECK(cook(jumpy, f) != nullptr && bits(jumpy->gdp) == play[f], "frame %d", f);
+  check_jumps(make(), {10, 6, 9}, play);
   whole_world();
 }
 
@@ -318,49 +305,24 @@ OZ_CASE(surfaces_are_those_of_the_library) {
 
 // ---- dynamics ----
 
-static std::unique_ptr<GAS_SubSolver> gas() {
-  if (!standin::factories().count("gasooze")) initializeSIM(nullptr);
-  auto &f = standin::factories().at("gasooze");
-  std::unique_ptr<GAS_SubSolver> g(static_cast<GAS_SubSolver *>(f.make(nullptr).release()));
-  g->defaults(f.description->templates);
-  g->options.values["particlesep"] = {D};
-  g->options.values["substeps"] = {2};
-  g->options.values["veliterations"] = {3};
-  g->options.values["positerations"] = {2};
-  g->options.values["useground"] = {1};
-  return g;
-}
-
 OZ_CASE(the_microsolver_goes_on_from_any_copy) {
   fresh_world();
   SIM_Engine engine;
   SIM_Object object;
-  auto solver = gas();
+  auto solver = gas(D);
   CHECK(!solver->solve(engine, &object, 0, 1.0 / 24));
   CHECK(object.messages.size() == 1 && object.messages[0].first == UT_ERROR_ABORT);
-  object.data["Geometry"] = std::make_unique<SIM_GeometryCopy>();
-  block(*object.data["Geometry"]->gdh.gdpNC(), 5, 0, 0.1, 0, D);
-  object.data["ColliderGeometry"] = std::make_unique<SIM_GeometryCopy>();
-  grids::sphere(*object.data["ColliderGeometry"]->gdh.gdpNC(), "ball", 0.1f, 0.05f, 0.1f, 0.05f,
+  block(*data(object, "Geometry").gdh.gdpNC(), 5, 0, 0.1, 0, D);
+  grids::sphere(*data(object, "ColliderGeometry").gdh.gdpNC(), "ball", 0.1f, 0.05f, 0.1f, 0.05f,
                 0.1f);
-  std::vector<std::unique_ptr<SIM_GeometryCopy>> history;
-  std::vector<uint64_t> play;
-  auto keep = [&] {
-    history.push_back(std::make_unique<SIM_GeometryCopy>());
-    history.back()->makeEqual(object.data["Geometry"].get());
-    play.push_back(bits(object.data["Geometry"]->gdh.gdp()));
-  };
-  keep();
-  for (int f = 0; f < 6; ++f) {
-    CHECK(solver->solve(engine, &object, f / 24.0, 1.0 / 24), "%s",
-          object.messages.back().second.c_str());
-    keep();
-  }
+  History history;
+  history.record(*solver, object, 6);
+  const std::vector<uint64_t> &play = history.play;
   CHECK(play[1] != play[6] && play[0] != play[1]);
   // rewind to frame 2 and simulate again, with the same solver and with a fresh one
   for (int fresh = 0; fresh < 2; ++fresh) {
-    if (fresh) solver = gas();
-    object.data["Geometry"]->makeEqual(history[2].get());
+    if (fresh) solver = gas(D);
+    history.rewind(object, 2);
     for (size_t f = 2; f < 6; ++f) {
       CHECK(solver->solve(engine, &object, double(f) / 24.0, 1.0 / 24));
       CHECK(bits(object.data["Geometry"]->gdh.gdp()) == play[f + 1], "step %d", int(f));

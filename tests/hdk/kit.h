@@ -60,10 +60,29 @@ inline SOP_Node *node(const char *type, std::vector<OP_Node *> wires = {}) {
   return n;
 }
 
+constexpr double D = 0.05; // particle separation of most scenes, m
+
+// With few substeps and iterations: tests compare, they do not look.
+inline SOP_Node *coarse(SOP_Node *n, int substeps = 2, double separation = D) {
+  n->set("particlesep", separation);
+  n->set("substeps", substeps);
+  n->set("veliterations", 3);
+  n->set("positerations", 2);
+  return n;
+}
+
 // The menu of materials, as an artist chooses from it: the node's callback fills in the numbers.
 inline void preset(SOP_Node *n, const std::string &name) {
   n->set_text("preset", name);
   n->press("preset", 0);
+}
+
+// A source that fills a shape.
+inline SOP_Node *source_of(OP_Node *shape, const char *material = "honey") {
+  SOP_Node *s = node("ooze::source::1.0", {shape});
+  s->set("particlesep", D);
+  preset(s, material);
+  return s;
 }
 
 // A material of the library's defaults.
@@ -120,6 +139,24 @@ inline std::string first_difference(const GU_Detail *a, const GU_Detail *b) {
 #define CHECK_BITS(a, b) \
   CHECK(kit::bits(a) == kit::bits(b), "%s", kit::first_difference(a, b).c_str())
 
+// The bits of frames 1 to `last`, played in order without a message.
+inline std::map<int, uint64_t> played(SOP_Node *n, int last) {
+  std::map<int, uint64_t> out;
+  for (int f = 1; f <= last; ++f) {
+    CHECK(cook(n, f) != nullptr && n->messages.empty(), "frame %d: %s", f, said(n).c_str());
+    out[f] = bits(n->gdp);
+  }
+  return out;
+}
+// A node without memory for frames comes to the same bits, in whatever order they are asked for.
+inline void check_jumps(SOP_Node *n, std::vector<int> frames, std::map<int, uint64_t> &play) {
+  n->set("cachemem", 0);
+  for (int f : frames) {
+    CHECK(cook(n, f) != nullptr, "frame %d: %s", f, said(n).c_str());
+    CHECK(bits(n->gdp) == play[f], "frame %d", f);
+  }
+}
+
 // Polygons of a box.
 inline void box(GU_Detail &gdp, double x, double y, double z, double size, double turn = 0,
                 double bend = 0) {
@@ -160,6 +197,64 @@ inline double mean(const GU_Detail *gdp, const char *name, int k = 0) {
   double sum = 0;
   for (GA_Offset o : gdp->order) sum += a->number<double>(o, k);
   return sum / double(gdp->getNumPoints());
+}
+
+inline std::vector<double> detail(const GU_Detail *g, const std::string &name) {
+  const GA_Attribute *a = g->findAttribute(GA_ATTRIB_DETAIL, name.c_str());
+  CHECK(a != nullptr, "no %s", name.c_str());
+  std::vector<double> out;
+  for (int k = 0; k < a->getTupleSize(); ++k) out.push_back(a->number<double>(0, k));
+  return out;
+}
+
+// A microsolver with few iterations, as DOPs make it, and a geometry of an object.
+inline std::unique_ptr<GAS_SubSolver> gas(double separation) {
+  if (!standin::factories().count("gasooze")) initializeSIM(nullptr);
+  auto &f = standin::factories().at("gasooze");
+  std::unique_ptr<GAS_SubSolver> g(static_cast<GAS_SubSolver *>(f.make(nullptr).release()));
+  g->defaults(f.description->templates);
+  g->options.values["particlesep"] = {separation};
+  g->options.values["substeps"] = {2};
+  g->options.values["veliterations"] = {3};
+  g->options.values["positerations"] = {2};
+  g->options.values["useground"] = {1};
+  return g;
+}
+inline SIM_GeometryCopy &data(SIM_Object &o, const char *name) {
+  o.data[name] = std::make_unique<SIM_GeometryCopy>();
+  return *o.data[name];
+}
+// The geometry of an object as it was after each step, as DOPs keep it.
+struct History {
+  std::vector<std::unique_ptr<SIM_GeometryCopy>> states;
+  std::vector<uint64_t> play; // their bits
+  void keep(SIM_Object &o) {
+    states.push_back(std::make_unique<SIM_GeometryCopy>());
+    states.back()->makeEqual(o.data["Geometry"].get());
+    play.push_back(bits(o.data["Geometry"]->gdh.gdp()));
+  }
+  void record(GAS_SubSolver &solver, SIM_Object &o, int steps) {
+    SIM_Engine engine;
+    keep(o);
+    for (int f = 0; f < steps; ++f) {
+      CHECK(solver.solve(engine, &o, f / 24.0, 1.0 / 24), "%s",
+            o.messages.empty() ? "" : o.messages.back().second.c_str());
+      keep(o);
+    }
+  }
+  // The object stands where it was after so many steps.
+  void rewind(SIM_Object &o, size_t step) const {
+    o.data["Geometry"]->makeEqual(states[step].get());
+  }
+};
+// Turned about z, then moved.
+inline UT_DMatrix4 turned(double angle, double x, double y, double z) {
+  UT_DMatrix4 m(1.0);
+  m.rows[0][0] = m.rows[1][1] = std::cos(angle);
+  m.rows[0][1] = std::sin(angle);
+  m.rows[1][0] = -std::sin(angle);
+  m.rows[3][0] = x, m.rows[3][1] = y, m.rows[3][2] = z;
+  return m;
 }
 
 // No contract of the HDK was broken.

@@ -2,23 +2,6 @@
 #include "kit.h"
 using namespace kit;
 
-static const double D = 0.05; // particle separation
-
-static SOP_Node *coarse(SOP_Node *n, int substeps = 2) {
-  n->set("particlesep", D);
-  n->set("substeps", substeps);
-  n->set("veliterations", 3);
-  n->set("positerations", 2);
-  return n;
-}
-
-static SOP_Node *source_of(OP_Node *shape, const char *material = "honey") {
-  SOP_Node *s = node("ooze::source::1.0", {shape});
-  s->set("particlesep", D);
-  preset(s, material);
-  return s;
-}
-
 OZ_CASE(a_drop_falls_on_the_ground) {
   fresh_world();
   Make shape([](GU_Detail &g, double) { box(g, 0, 0.3, 0, 0.3); });
@@ -222,16 +205,9 @@ OZ_CASE(links_are_state_too) {
   Make initial([&](GU_Detail &g, double) { g.replaceWith(linked); });
   SOP_Node *straight = make(), *jumpy = make();
   straight->wires = jumpy->wires = {source, nullptr, &initial};
-  std::map<int, uint64_t> play;
-  for (int f = 1; f <= 6; ++f) {
-    CHECK(cook(straight, f) != nullptr, "%s", said(straight).c_str());
-    CHECK(straight->messages.empty(), "%s", said(straight).c_str());
-    play[f] = bits(straight->gdp);
-  }
+  std::map<int, uint64_t> play = played(straight, 6);
   CHECK(straight->gdp->getNumPrimitives() >= 3);
-  jumpy->set("cachemem", 0);
-  for (int f : {6, 3, 5})
-    CHECK(cook(jumpy, f) != nullptr && bits(jumpy->gdp) == play[f], "frame %d", f);
+  check_jumps(jumpy, {6, 3, 5}, play);
   whole_world();
 }
 

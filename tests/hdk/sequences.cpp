@@ -7,7 +7,7 @@
 #include <unistd.h>
 using namespace kit;
 
-static const double D = 0.1;
+static const double WIDE = 0.1;
 enum { FRAMES = 6, KINDS = 7 };
 
 struct Random { // the same on every machine
@@ -40,13 +40,13 @@ struct Network {
     const int kind = set.kind;
     const bool nozzle = kind == 1 || kind == 5;
     source = node("ooze::source::1.0", {&shape});
-    source->set("particlesep", D);
+    source->set("particlesep", WIDE);
     preset(source, "slime");
     source->set_text("emission", nozzle ? "nozzle" : kind == 2 ? "continuous" : "once");
     source->set("radius", 0.15);
     source->set("disturbance", 0.05);
     solver = node("ooze::solver::1.0", {source, &wall});
-    solver->set("particlesep", D);
+    solver->set("particlesep", WIDE);
     solver->set("substeps", 1);
     solver->set("veliterations", 1);
     solver->set("positerations", 1);

@@ -3,11 +3,11 @@
 #include "kit.h"
 using namespace kit;
 
-static const double D = 0.02; // particle separation
+static const double FINE = 0.02; // particle separation
 
-static SOP_Node *source_of(OP_Node *shape) {
+static SOP_Node *plain_source(OP_Node *shape) {
   SOP_Node *s = node("ooze::source::1.0", {shape});
-  s->set("particlesep", D);
+  s->set("particlesep", FINE);
   return s;
 }
 static void cube(GU_Detail &g, double) { box(g, 0, 0.5, 0, 0.2); }
@@ -25,7 +25,7 @@ static void ramp(GU_Detail &g, const char *name, int width, GA_TypeInfo type, bo
 OZ_CASE(a_preset_fills_in_numbers_that_may_be_changed) {
   fresh_world();
   Make shape(cube);
-  SOP_Node *s = source_of(&shape);
+  SOP_Node *s = plain_source(&shape);
   ooze_preset honey, dough;
   ooze_preset_default(&honey);
   ooze_preset_default(&dough);
@@ -63,7 +63,7 @@ OZ_CASE(particles_take_on_what_the_shape_carries) {
     for (GA_Index i = 0; i < g.getNumPoints(); ++i)
       words.set(g.pointOffset(i), g.getPos3(g.pointOffset(i))[1] > 0.5f ? "high" : "low");
   });
-  SOP_Node *s = source_of(&shape);
+  SOP_Node *s = plain_source(&shape);
   s->set("velocity", 2, 0);
   s->set("inheritvel", 0.5);
   s->set_text("sourcename", "tap");
@@ -109,7 +109,7 @@ OZ_CASE(a_surface_emits_along_its_normals) {
     counts.append(4, 1);
     GU_PrimPoly::buildBlock(&g, start, 4, counts, quad);
   });
-  SOP_Node *s = source_of(&shape), *open = source_of(&sheet);
+  SOP_Node *s = plain_source(&shape), *open = plain_source(&sheet);
   for (SOP_Node *n : {s, open}) {
     n->set_text("emitfrom", "surface");
     n->set("normalspeed", 3);
@@ -146,7 +146,7 @@ OZ_CASE(groups_choose_what_emits) {
     GA_PointGroup *one = g.newPointGroup("one");
     one->addOffset(3);
   });
-  SOP_Node *s = source_of(&two);
+  SOP_Node *s = plain_source(&two);
   CHECK(cook(s, 1) != nullptr);
   const GA_Size both = s->gdp->getNumPoints();
   s->set_text("group", "right");
@@ -161,14 +161,6 @@ OZ_CASE(groups_choose_what_emits) {
   CHECK_EQ(s->gdp->getNumPoints(), 1);
   whole_world();
 }
-static SOP_Node *coarse(SOP_Node *n) {
-  n->set("particlesep", D);
-  n->set("substeps", 2);
-  n->set("veliterations", 3);
-  n->set("positerations", 2);
-  return n;
-}
-
 OZ_CASE(particles_grow_older_and_die) {
   fresh_world();
   Make shape(cube);
@@ -179,9 +171,9 @@ OZ_CASE(particles_grow_older_and_die) {
     GA_RWHandleS word(g.addStringTuple(GA_ATTRIB_POINT, "word", 1));
     word.set(0, "left"), word.set(1, "right");
   });
-  SOP_Node *filled = source_of(&shape);
+  SOP_Node *filled = plain_source(&shape);
   filled->set("life", 4.5 / 24);
-  SOP_Node *solver = coarse(node("ooze::solver::1.0", {filled}));
+  SOP_Node *solver = coarse(node("ooze::solver::1.0", {filled}), 2, FINE);
   CHECK(cook(solver, 5) != nullptr, "%s", said(solver).c_str());
   const GA_Size all = filled->gdp->getNumPoints();
   CHECK_EQ(solver->gdp->getNumPoints(), all);
@@ -189,12 +181,12 @@ OZ_CASE(particles_grow_older_and_die) {
   CHECK(cook(solver, 6) != nullptr && solver->gdp->getNumPoints() == 0); // after 5 frames
   CHECK(cook(solver, 8) != nullptr, "%s", said(solver).c_str());
   // a nozzle's particles have what its point carries, and die when theirs is over
-  SOP_Node *nozzle = source_of(&mouths);
+  SOP_Node *nozzle = plain_source(&mouths);
   nozzle->set_text("emission", "nozzle");
   nozzle->set("radius", 0.06);
   nozzle->set("speed", 1.5);
   nozzle->set("life", 6.0 / 24);
-  SOP_Node *pour = coarse(node("ooze::solver::1.0", {nozzle}));
+  SOP_Node *pour = coarse(node("ooze::solver::1.0", {nozzle}), 2, FINE);
   GA_Size most = 0;
   std::map<int, uint64_t> play;
   for (int f = 1; f <= 16; ++f) {
@@ -213,7 +205,7 @@ OZ_CASE(particles_grow_older_and_die) {
   }
   CHECK(most > 200, "%d", int(most));
   CHECK(pour->gdp->getNumPoints() < GA_Size(1.2 * double(most)));
-  SOP_Node *jumpy = coarse(node("ooze::solver::1.0", {nozzle}));
+  SOP_Node *jumpy = coarse(node("ooze::solver::1.0", {nozzle}), 2, FINE);
   jumpy->set("cachemem", 0);
   for (int f : {9, 16, 5, 12})
     CHECK(cook(jumpy, f) != nullptr && bits(jumpy->gdp) == play[f], "frame %d", f);
@@ -228,12 +220,13 @@ OZ_CASE(colours_show_what_particles_do_and_leave_the_state_alone) {
     for (int i = 0; i < 8; ++i) cd->put(i, 2, 0.5);
     ramp(g, "temperature", 1, GA_TYPE_VOID, false);
   });
-  SOP_Node *source = source_of(&shape), *plain_one = coarse(node("ooze::solver::1.0", {source}));
+  SOP_Node *source = plain_source(&shape),
+           *plain_one = coarse(node("ooze::solver::1.0", {source}), 2, FINE);
   preset(source, "slime"); // which stretches
   CHECK(cook(plain_one, 6) != nullptr, "%s", said(plain_one).c_str());
   CHECK_NEAR(mean(plain_one->gdp, "Cd", 2), 0.5, 1e-6, "the shape's");
   for (int kind = 1; kind <= 5; ++kind) {
-    SOP_Node *solver = coarse(node("ooze::solver::1.0", {source}));
+    SOP_Node *solver = coarse(node("ooze::solver::1.0", {source}), 2, FINE);
     solver->set("visualize", kind);
     solver->set("outstress", kind == 3);
     solver->set("useground", 1);
@@ -256,7 +249,7 @@ OZ_CASE(colours_show_what_particles_do_and_leave_the_state_alone) {
     CHECK(cook(solver, 8) != nullptr && cook(plain_one, 8) != nullptr);
     if (kind != 3) CHECK_BITS(solver->gdp, plain_one->gdp);
   }
-  SOP_Node *none = coarse(node("ooze::solver::1.0", {source}));
+  SOP_Node *none = coarse(node("ooze::solver::1.0", {source}), 2, FINE);
   none->set("visualize", 3);
   CHECK(cook(none, 3) != nullptr && says(none, "no stress to show"), "%s", said(none).c_str());
   whole_world();

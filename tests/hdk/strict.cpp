@@ -5,8 +5,6 @@
 #include "kit.h"
 using namespace kit;
 
-static const double D = 0.05; // particle separation
-
 // The breaches that f commits; the world is whole again afterwards.
 template <class F> static int breaches(F f) {
   fresh_world();

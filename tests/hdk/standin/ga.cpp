@@ -52,18 +52,18 @@ uint64_t contents_of(const GA_Detail &gdp, const GA_Attribute &a) {
   uint64_t h = mix(uint64_t(a.tuple), a.storage);
   std::vector<GA_Offset> all;
   if (a.owner == GA_ATTRIB_POINT)
-    all = gdp.order;
+    all = gdp.order.all();
   else
     for (size_t i = 0; i < gdp.count_of(a.owner); ++i) all.push_back(GA_Offset(i));
   for (GA_Offset off : all)
     for (int k = 0; k < a.tuple; ++k) {
       size_t at = size_t(off) * size_t(a.tuple) + size_t(k);
       uint64_t word = 0;
-      if (a.storage == GA_STORE_INT32) word = uint64_t(uint32_t(a.data->i32.at(at)));
-      if (a.storage == GA_STORE_INT64) word = uint64_t(a.data->i64.at(at));
-      if (a.storage == GA_STORE_REAL32) std::memcpy(&word, &a.data->f32.at(at), 4);
-      if (a.storage == GA_STORE_REAL64) std::memcpy(&word, &a.data->f64.at(at), 8);
-      if (a.storage == GA_STORE_STRING) word = std::hash<std::string>()(a.data->text.at(at));
+      if (a.storage == GA_STORE_INT32) word = uint64_t(uint32_t(a.data.i32.at(at)));
+      if (a.storage == GA_STORE_INT64) word = uint64_t(a.data.i64.at(at));
+      if (a.storage == GA_STORE_REAL32) std::memcpy(&word, &a.data.f32.at(at), 4);
+      if (a.storage == GA_STORE_REAL64) std::memcpy(&word, &a.data.f64.at(at), 8);
+      if (a.storage == GA_STORE_STRING) word = std::hash<std::string>()(a.data.text.at(at));
       h = mix(h, word);
     }
   return h;
@@ -162,7 +162,7 @@ GA_AttributeDict GA_Detail::attribs() const { return of_owner(*this, GA_ATTRIB_D
 GA_Offset GA_Detail::appendPointBlock(GA_Size n) {
   GA_Offset first = offsets;
   offsets += n;
-  for (GA_Size i = 0; i < n; ++i) order.push_back(first + i);
+  for (GA_Size i = 0; i < n; ++i) order.edit().push_back(first + i);
   for (auto &a : attributes)
     if (a->owner == GA_ATTRIB_POINT) a->resize(size_t(offsets));
   return first;
@@ -171,9 +171,10 @@ GA_Offset GA_Detail::appendPointBlock(GA_Size n) {
 GA_Size GA_Detail::destroyPointOffsets(const GA_Range &r, GA_DestroyPointMode, bool) {
   std::set<GA_Offset> gone(r.list.begin(), r.list.end());
   size_t before = order.size();
-  order.erase(
-      std::remove_if(order.begin(), order.end(), [&](GA_Offset o) { return gone.count(o) > 0; }),
-      order.end());
+  auto &list = order.edit();
+  list.erase(
+      std::remove_if(list.begin(), list.end(), [&](GA_Offset o) { return gone.count(o) > 0; }),
+      list.end());
   for (auto &g : point_groups)
     for (GA_Offset o : gone) g.second.members.erase(o);
   return GA_Size(before - order.size());
@@ -190,10 +191,10 @@ GA_Size GA_Detail::destroyPrimitiveOffsets(const GA_Range &r, bool and_points) {
       if (a->owner != GA_ATTRIB_PRIMITIVE || i == to) continue;
       for (int k = 0; k < a->tuple; ++k) {
         size_t from = i * size_t(a->tuple) + size_t(k), at = to * size_t(a->tuple) + size_t(k);
-        auto &d = a->own();
-        if (a->storage == GA_STORE_STRING) d.text[at] = d.text[from];
-        if (a->storage == GA_STORE_INT32) d.i32[at] = d.i32[from];
-        if (a->storage == GA_STORE_REAL32) d.f32[at] = d.f32[from];
+        auto &d = a->data;
+        if (a->storage == GA_STORE_STRING) d.text.edit(at) = d.text.at(from);
+        if (a->storage == GA_STORE_INT32) d.i32.edit(at) = d.i32.at(from);
+        if (a->storage == GA_STORE_REAL32) d.f32.edit(at) = d.f32.at(from);
       }
     }
     if (i != to) prims[to] = std::move(prims[i]);
@@ -228,7 +229,7 @@ void GA_Detail::bumpDataIdsForAddOrRemove(bool points, bool, bool primitives) {
 void GA_Detail::clearAndDestroy() {
   for (auto &a : attributes) standin::own(a.get(), nullptr);
   attributes.clear();
-  order.clear();
+  order.edit().clear();
   prims.clear();
   point_groups.clear();
   primitive_groups.clear();
@@ -281,7 +282,7 @@ GA_Detail::IOStatus GA_Detail::save(const char *path, const GA_SaveOptions *) co
       for (int k = 0; k < a->tuple; ++k) {
         const GA_Offset o = a->owner == GA_ATTRIB_POINT ? order[i] : GA_Offset(i);
         if (a->storage == GA_STORE_STRING)
-          f << std::quoted(a->data->text.at(size_t(o) * size_t(a->tuple) + size_t(k))) << '\n';
+          f << std::quoted(a->data.text.at(size_t(o) * size_t(a->tuple) + size_t(k))) << '\n';
         else
           f << a->number<double>(o, k) << '\n';
       }
@@ -316,7 +317,7 @@ GA_Detail::IOStatus GA_Detail::load(const char *path) {
       for (int k = 0; k < tuple; ++k) {
         double v = 0;
         if (a->storage == GA_STORE_STRING)
-          f >> std::quoted(a->own().text.at(e * size_t(tuple) + size_t(k)));
+          f >> std::quoted(a->data.text.edit(e * size_t(tuple) + size_t(k)));
         else if (f >> v)
           a->put(GA_Offset(e), k, v);
       }
@@ -359,8 +360,10 @@ void GA_Detail::merge(const GA_Detail &src) {
   for (auto &from : src.attributes) {
     if (from->owner == GA_ATTRIB_GLOBAL && look(from->owner, from->title)) continue;
     GA_Attribute *to = look(from->owner, from->title);
-    if (!to)
+    if (!to) {
       to = add(from->owner, from->title, from->storage, from->tuple, GA_Defaults(from->first));
+      to->info = from->info;
+    }
     if (to->storage != from->storage || to->tuple != from->tuple) continue;
     std::vector<std::pair<GA_Offset, GA_Offset>> pairs;
     if (from->owner == GA_ATTRIB_POINT)
@@ -371,8 +374,8 @@ void GA_Detail::merge(const GA_Detail &src) {
     for (auto &m : pairs)
       for (int k = 0; k < from->tuple; ++k) {
         if (from->storage == GA_STORE_STRING)
-          to->own().text.at(size_t(m.second) * size_t(to->tuple) + size_t(k)) =
-              from->data->text.at(size_t(m.first) * size_t(to->tuple) + size_t(k));
+          to->data.text.edit(size_t(m.second) * size_t(to->tuple) + size_t(k)) =
+              from->data.text.at(size_t(m.first) * size_t(to->tuple) + size_t(k));
         else if (from->getStorageClass() == GA_STORECLASS_INT)
           to->put<int64>(m.second, k, from->number<int64>(m.first, k));
         else

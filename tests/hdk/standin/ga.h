@@ -48,11 +48,62 @@ public:
   double value;
 };
 
+namespace standin {
+// Values in pages that copies share until one of them is written, page by page as Houdini does.
+// Threads may write to different pages at the same time.
+template <class T> class Pages {
+public:
+  static constexpr size_t PAGE = 1024;
+  using Page = std::array<T, PAGE>;
+  size_t size() const { return count; }
+  const T &at(size_t i) const {
+    if (i >= count) throw std::out_of_range("a value of an attribute");
+    return (*pages[i / PAGE])[i % PAGE];
+  }
+  Page &edit_page(size_t p) {
+    if (pages.at(p).use_count() > 1) pages[p] = std::make_shared<Page>(*pages[p]);
+    return *pages[p];
+  }
+  T &edit(size_t i) {
+    if (i >= count) throw std::out_of_range("a value of an attribute");
+    return edit_page(i / PAGE)[i % PAGE];
+  }
+  void resize(size_t n, const T &value) { // new ones have the value
+    pages.resize((n + PAGE - 1) / PAGE);
+    for (auto &p : pages)
+      if (!p) p = std::make_shared<Page>();
+    for (size_t i = count; i < n; ++i) edit_page(i / PAGE)[i % PAGE] = value;
+    count = n;
+  }
+
+private:
+  std::vector<std::shared_ptr<Page>> pages;
+  size_t count = 0;
+};
+
+// A list that copies share until one of them is written.
+template <class T> class Shared {
+public:
+  auto begin() const { return list->begin(); }
+  auto end() const { return list->end(); }
+  size_t size() const { return list->size(); }
+  const T &at(size_t i) const { return list->at(i); }
+  const T &operator[](size_t i) const { return (*list)[i]; }
+  const std::vector<T> &all() const { return *list; }
+  std::vector<T> &edit() {
+    if (list.use_count() > 1) list = std::make_shared<std::vector<T>>(*list);
+    return *list;
+  }
+
+private:
+  std::shared_ptr<std::vector<T>> list = std::make_shared<std::vector<T>>();
+};
+} // namespace standin
+
 class GA_Attribute {
 public:
   GA_Attribute(GA_AttributeOwner o, const std::string &n, GA_Storage s, int size, double start)
-      : owner(o), title(n), storage(s), tuple(size), first(start), data(std::make_shared<Data>()),
-        id(standin::new_id()) {}
+      : owner(o), title(n), storage(s), tuple(size), first(start), id(standin::new_id()) {}
   int getTupleSize() const { return tuple; }
   GA_AttributeOwner getOwner() const { return owner; }
   UT_StringHolder getName() const { return UT_StringHolder(title.c_str()); }
@@ -68,51 +119,47 @@ public:
 
   // The stand-in's own.
   struct Data {
-    std::vector<int32> i32;
-    std::vector<int64> i64;
-    std::vector<float> f32;
-    std::vector<double> f64;
-    std::vector<std::string> text;
+    standin::Pages<int32> i32;
+    standin::Pages<int64> i64;
+    standin::Pages<float> f32;
+    standin::Pages<double> f64;
+    standin::Pages<std::string> text;
   };
-  Data &own() { // copies share until one of them is written
-    if (data.use_count() > 1) data = std::make_shared<Data>(*data);
-    return *data;
-  }
   bool holds(GA_Offset off, int components) const { // within the elements that there are
     return off >= 0 && off < elements && components <= tuple;
   }
   void resize(size_t offsets) {
     elements = GA_Offset(offsets);
     size_t n = offsets * size_t(tuple);
-    Data &d = own();
+    Data &d = data;
     if (storage == GA_STORE_INT32) d.i32.resize(n, int32(first));
     if (storage == GA_STORE_INT64) d.i64.resize(n, int64(first));
     if (storage == GA_STORE_REAL32) d.f32.resize(n, float(first));
     if (storage == GA_STORE_REAL64) d.f64.resize(n, first);
-    if (storage == GA_STORE_STRING) d.text.resize(n);
+    if (storage == GA_STORE_STRING) d.text.resize(n, "");
   }
   template <class T> T number(GA_Offset off, int c) const {
     size_t at = size_t(off) * size_t(tuple) + size_t(c);
     switch (storage) {
     case GA_STORE_INT32:
-      return T(data->i32.at(at));
+      return T(data.i32.at(at));
     case GA_STORE_INT64:
-      return T(data->i64.at(at));
+      return T(data.i64.at(at));
     case GA_STORE_REAL32:
-      return T(data->f32.at(at));
+      return T(data.f32.at(at));
     case GA_STORE_REAL64:
-      return T(data->f64.at(at));
+      return T(data.f64.at(at));
     default:
       return T();
     }
   }
   template <class T> void put(GA_Offset off, int c, T v) {
     size_t at = size_t(off) * size_t(tuple) + size_t(c);
-    Data &d = own();
-    if (storage == GA_STORE_INT32) d.i32.at(at) = int32(v);
-    if (storage == GA_STORE_INT64) d.i64.at(at) = int64(v);
-    if (storage == GA_STORE_REAL32) d.f32.at(at) = float(v);
-    if (storage == GA_STORE_REAL64) d.f64.at(at) = double(v);
+    Data &d = data;
+    if (storage == GA_STORE_INT32) d.i32.edit(at) = int32(v);
+    if (storage == GA_STORE_INT64) d.i64.edit(at) = int64(v);
+    if (storage == GA_STORE_REAL32) d.f32.edit(at) = float(v);
+    if (storage == GA_STORE_REAL64) d.f64.edit(at) = double(v);
   }
   GA_AttributeOwner owner;
   std::string title;
@@ -120,7 +167,7 @@ public:
   int tuple;
   double first;
   GA_Offset elements = 0;
-  std::shared_ptr<Data> data;
+  Data data;
   GA_DataId id;
   GA_TypeInfo info = GA_TYPE_VOID;
 };
@@ -207,7 +254,7 @@ public:
   GA_Size destroyPrimitiveOffsets(const GA_Range &r, bool and_points = false);
   GA_Range getPointRange() const {
     GA_Range r;
-    r.list = order;
+    r.list = order.all();
     return r;
   }
   GA_Range getPrimitiveRange() const;
@@ -289,7 +336,7 @@ public:
     add(GA_ATTRIB_POINT, "P", GA_STORE_REAL32, 3, GA_Defaults())->setTypeInfo(GA_TYPE_POINT);
   }
   std::vector<std::unique_ptr<GA_Attribute>> attributes;
-  std::vector<GA_Offset> order; // index to offset
+  standin::Shared<GA_Offset> order; // index to offset
   GA_Size offsets = 0;
   std::vector<std::unique_ptr<GEO_Primitive>> prims;
   std::map<std::string, GA_PointGroup> point_groups;
@@ -417,7 +464,7 @@ public:
       : GA_ROHandleS(gdp->findAttribute(o, name)) {}
   bool isValid() const { return a != nullptr; }
   UT_StringHolder get(GA_Offset off) const {
-    return UT_StringHolder(a->data->text.at(size_t(off)).c_str());
+    return UT_StringHolder(a->data.text.at(size_t(off)).c_str());
   }
 
 protected:
@@ -427,7 +474,7 @@ class GA_RWHandleS : public GA_ROHandleS {
 public:
   GA_RWHandleS(GA_Attribute *attribute) : GA_ROHandleS(attribute) {}
   void set(GA_Offset off, const UT_StringHolder &s) const {
-    const_cast<GA_Attribute *>(a)->own().text.at(size_t(off)) = s.c_str();
+    const_cast<GA_Attribute *>(a)->data.text.edit(size_t(off)) = s.c_str();
   }
 };
 
@@ -437,8 +484,8 @@ const GA_Detail *detail_of(const GA_Attribute *a);
 void check(const GA_Detail &gdp, const char *where); // data ids against contents
 uint64_t contents_of(const GA_Detail &gdp, const GA_Attribute &a);
 
-// The vector of the attribute's storage where it is that of S, so that a block is a plain loop.
-template <class S> std::vector<S> *plain(GA_Attribute::Data &d, GA_Storage s) {
+// The values of the attribute's storage where it is that of S, so that a block is a plain loop.
+template <class S> Pages<S> *plain(GA_Attribute::Data &d, GA_Storage s) {
   if constexpr (std::is_same_v<S, float>) return s == GA_STORE_REAL32 ? &d.f32 : nullptr;
   if constexpr (std::is_same_v<S, int32>) return s == GA_STORE_INT32 ? &d.i32 : nullptr;
   return nullptr;
@@ -453,13 +500,13 @@ void GA_ROHandleT<T>::getBlockFromIndices(GA_Index start, GA_Size n, T *dst, int
     return;
   }
   const GA_Detail *gdp = standin::detail_of(a);
-  auto *from = standin::plain<S>(*a->data, a->storage);
+  auto *from = standin::plain<S>(const_cast<GA_Attribute *>(a)->data, a->storage);
   int tuple = a->getTupleSize();
   for (GA_Size i = 0; i < n; ++i) {
     GA_Offset off = gdp->pointOffset(start + i);
     S *to = reinterpret_cast<S *>(dst + i * stride);
     for (int k = 0; k < N; ++k)
-      to[k] = from ? (*from)[size_t(off * tuple + comp + k)] : a->number<S>(off, comp + k);
+      to[k] = from ? from->at(size_t(off * tuple + comp + k)) : a->number<S>(off, comp + k);
   }
 }
 template <class T>
@@ -467,14 +514,32 @@ void GA_RWHandleT<T>::setBlockFromIndices(GA_Index start, GA_Size n, const T *sr
                                           int comp) const {
   const GA_Detail *gdp = standin::detail_of(Base::a);
   GA_Attribute *mine = getAttribute();
-  auto *to = standin::plain<S>(mine->own(), mine->storage);
+  auto *to = standin::plain<S>(mine->data, mine->storage);
   int tuple = mine->getTupleSize();
+  constexpr size_t PAGE = standin::Pages<S>::PAGE;
+  size_t page = SIZE_MAX;
+  S *values = nullptr; // of that page
+  const bool trivial = gdp->isPointMapTrivial();
+  if (to && trivial && stride == 1 && Base::N == tuple) { // page by page, as they lie
+    const S *from = reinterpret_cast<const S *>(src);
+    const size_t end = size_t((start + n) * tuple);
+    for (size_t at = size_t(start * tuple), many; at < end; at += many, from += many) {
+      many = std::min(end, (at / PAGE + 1) * PAGE) - at;
+      std::memcpy(to->edit_page(at / PAGE).data() + at % PAGE, from, many * sizeof(S));
+    }
+    return;
+  }
   for (GA_Size i = 0; i < n; ++i) {
-    GA_Offset off = gdp->pointOffset(start + i);
+    GA_Offset off = trivial ? GA_Offset(start + i) : gdp->pointOffset(start + i);
     const S *from = reinterpret_cast<const S *>(src + i * stride);
     for (int k = 0; k < Base::N; ++k) {
+      const size_t at = size_t(off * tuple + comp + k);
+      if (to && at / PAGE != page) {
+        page = at / PAGE;
+        values = to->edit_page(page).data();
+      }
       if (to)
-        (*to)[size_t(off * tuple + comp + k)] = from[k];
+        values[at % PAGE] = from[k];
       else
         mine->put(off, comp + k, from[k]);
     }

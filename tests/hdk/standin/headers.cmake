@@ -4,7 +4,7 @@ set(STANDIN_FOLDER "${CMAKE_CURRENT_LIST_DIR}")
 function(standin_headers folder)
   set(names
       dso:UT/UT_DSOVersion.h
-      ut:UT/UT_Cache.h,UT/UT_HDKVersion.h,UT/UT_Error.h,UT/UT_ErrorLog.h,UT/UT_Interrupt.h,UT/UT_ParallelUtil.h,UT/UT_String.h,UT/UT_StringHolder.h,UT/UT_Vector3.h,UT/UT_Matrix4.h,SYS/SYS_Version.h,SYS/SYS_Visibility.h,SYS/SYS_Types.h
+      ut:UT/UT_Cache.h,UT/UT_HDKVersion.h,UT/UT_Error.h,UT/UT_ErrorLog.h,UT/UT_Interrupt.h,UT/UT_ParallelUtil.h,UT/UT_String.h,UT/UT_StringHolder.h,UT/UT_Vector3.h,UT/UT_Matrix4.h,SYS/SYS_Version.h,SYS/SYS_Visibility.h,SYS/SYS_Types.h,SYS/SYS_AtomicInt.h
       ga:GA/GA_AttributeDict.h,GA/GA_Handle.h,GA/GA_Types.h,GA/GA_ElementGroup.h,GU/GU_Detail.h,GU/GU_DetailHandle.h,GA/GA_Iterator.h
       geo:UT/UT_Assert.h,GEO/GEO_Primitive.h,GEO/GEO_PrimPoly.h,GEO/GEO_PolyCounts.h,GU/GU_PrimPoly.h,GU/GU_PrimPacked.h
       vdb:GU/GU_PrimVDB.h,GEO/GEO_PrimVolume.h,GEO/GEO_VolumeOptions.h,UT/UT_VoxelArray.h,GU/GU_ConvertParms.h

@@ -9,6 +9,8 @@
 #include <tbb/parallel_for.h>
 #endif
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -197,7 +200,6 @@ enum UT_ErrorSeverity {
   UT_ERROR_FATAL
 };
 
-// opStart and opEnd in pairs; trips after `trip` polls.
 // Registered with the Cache Manager for as long as it lives.
 class UT_Cache {
 public:
@@ -217,6 +219,22 @@ public:
   }
 };
 
+template <typename T> class SYS_AtomicInt {
+public:
+  explicit SYS_AtomicInt(T value = 0) : held(value) {}
+  SYS_AtomicInt(const SYS_AtomicInt &) = delete;
+  T exchange(T value) { return held.exchange(value); } // returns the value before
+  void store(T value) { held.store(value); }
+  T load() const { return held.load(); }
+
+  // The stand-in's own.
+private:
+  std::atomic<T> held;
+};
+using SYS_AtomicInt32 = SYS_AtomicInt<int32>;
+using SYS_AtomicInt64 = SYS_AtomicInt<int64>;
+
+// opStart and opEnd in pairs; trips after `trip` polls.
 class UT_AutoInterrupt {
 public:
   explicit UT_AutoInterrupt(const char *) {
