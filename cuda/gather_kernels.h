@@ -123,146 +123,194 @@ __device__ __forceinline__ void copies_wait_block() {
   copies_wait();
   __syncthreads();
 }
+/* Hazards of dependent launches. The kernel after gradient reads positions before its wait, and the
+ * kernel before gradient may just have written them: so gradient triggers after its wait. The same
+ * holds for cg_apply and the last force under deferred sums. Mirror pressure overlaps the move, and
+ * the density list overlaps density_lambda. */
+struct launch_overlap {
+  bool mirror, list, trigger_late;
+};
+template <class S> __device__ __forceinline__ launch_overlap overlap_of(const stage_args &a) {
+  const bool sums = S::STAGE == OZ_STAGE_cg_apply || std::is_same<S, stage_force_last>::value;
+  return {mirrors<S> && a.overlaps, std::is_same<S, stage_density_strain>::value && a.overlaps,
+          (sums && a.deferred_blocks) || S::STAGE == OZ_STAGE_gradient};
+}
+/* The list of a block: `have` of `many` neighbours have room in shared memory, all of them where it
+ * fits; the rest is gathered from global memory. The first indices stay in registers, so that all
+ * copies are in flight at once. */
+template <int T> struct gather_list {
+  static constexpr uint32_t THREADS = BLOCK_PARTICLES * T, AHEAD = T == 1 ? 5 : T == 2 ? 3 : 2;
+  const uint32_t *near;
+  uint32_t first, many, have;
+  bool fits;
+  uint32_t j[AHEAD];
+  template <class S> __device__ __forceinline__ void open(const stage_args &a) {
+    first = a.f.share_first[2 * blockIdx.x];
+    many = a.f.share_first[2 * blockIdx.x + 1];
+    fits = shared_copies<S>::SHARES && many <= a.block_room;
+    have = !shared_copies<S>::SHARES ? 0 : fits ? many : a.block_room;
+    near = a.f.share_list + first;
+    for (uint32_t u = 0; u < AHEAD; u++) {
+      const uint32_t p = threadIdx.x + u * THREADS;
+      j[u] = p < have ? near[p] : 0u;
+    }
+  }
+  /* copy(place from this thread's first on, neighbour) for each of this thread's places */
+  template <class C> __device__ __forceinline__ void each(const C &copy) const {
+    for (uint32_t u = 0; u < AHEAD; u++)
+      if (threadIdx.x + u * THREADS < have) copy(u * THREADS, j[u]);
+    for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS)
+      copy(p - threadIdx.x, near[p]);
+  }
+};
+/* Packed positions, which are as old as the lists. */
+template <class S, int T>
+__device__ __forceinline__ void copy_places(const stage_args &a, const gather_list<T> &list,
+                                            const shared_copies<S> &copies) {
+  constexpr int BYTES = 4 * shared_copies<S>::PLACE;
+  const shared_address to = shared_address_of(copies.places()) + BYTES * threadIdx.x;
+  const char *from = reinterpret_cast<const char *>(places_of<S>(a));
+  list.each(
+      [&](uint32_t p, uint32_t j) { copy_async<BYTES>(to + BYTES * p, from + BYTES * (size_t)j); });
+}
+/* What the stage gathers, to addresses that were computed before the wait. */
+template <class S, int T>
+__device__ __forceinline__ void copy_gathered(const stage_args &a, const gather_list<T> &list,
+                                              const shared_address *to) {
+  oz_frame f = a.f;
+  for (int k = 0; k < shared_copies<S>::ARRAYS; k++) {
+    const char *from = reinterpret_cast<const char *>(gathered<S>::array(f, k));
+    list.each([&](uint32_t p, uint32_t j) {
+      if (shared_copies<S>::words(k) == 4)
+        copy_async<16>(to[k] + 16 * p, from + 16 * (size_t)j);
+      else
+        copy_async<4>(to[k] + 4 * p, from + 4 * (size_t)j);
+    });
+  }
+  /* prefetch for neighbours without room */
+  for (uint32_t p = list.have + threadIdx.x; p < list.many; p += gather_list<T>::THREADS) {
+    const uint32_t j = list.near[p];
+    for (int k = 0; k < shared_copies<S>::ARRAYS; k++)
+      prefetch(gathered<S>::array(f, k) + shared_copies<S>::words(k) * (size_t)j);
+    if (shared_copies<S>::PLACED) prefetch(places_of<S>(a) + shared_copies<S>::PLACE * (size_t)j);
+  }
+}
+/* Sums over the threads of each particle. The first threads take a particle each afterwards, so
+ * that ends run in full warps. */
+template <class S, int T>
+__device__ __forceinline__ void sum_over_teams(const stage_args &a, float *memory, uint32_t lane,
+                                               oz_real *acc, uint32_t &i, bool &there) {
+  __syncthreads();
+  for (int s = 0; s < S::SUMS; s++) {
+    for (int d = T / 2; d; d >>= 1) acc[s] += __shfl_xor_sync(0xffffffffu, acc[s], d);
+    if (lane == 0) memory[s * BLOCK_PARTICLES + threadIdx.x / T] = acc[s];
+  }
+  __syncthreads();
+  i = blockIdx.x * BLOCK_PARTICLES + threadIdx.x;
+  there = threadIdx.x < BLOCK_PARTICLES && i < a.f.count;
+  if (there)
+    for (int s = 0; s < S::SUMS; s++) acc[s] = memory[s * BLOCK_PARTICLES + threadIdx.x];
+}
+/* contact + 1 of the particle that this thread ends, or 0; the kernels that write contacts do not
+ * trigger early */
+__device__ __forceinline__ uint32_t contact_of_end(const stage_args &a) {
+  const uint32_t i = blockIdx.x * BLOCK_PARTICLES + threadIdx.x;
+  return threadIdx.x < BLOCK_PARTICLES && i < a.f.count ? a.slot_of[i] : 0u;
+}
+/* Before what the stage reads of the kernels ahead of it. */
+template <class S, int THREADS>
+__device__ __forceinline__ void enter_stage(const stage_args &a, const launch_overlap &overlap) {
+  if (!overlap.trigger_late && !overlap.list) launch_dependency_trigger();
+  if (overlap.mirror || overlap.list)
+    acquire_fence();
+  else
+    launch_dependency_wait();
+  if (overlap.trigger_late) launch_dependency_trigger();
+  if constexpr (posts_status<S>)
+    if (!overlap.list) post_status_before<THREADS>(a);
+}
+/* The trigger comes no sooner: the dependent kernel reads the rows of the density list before its
+ * wait. */
+template <class S, int THREADS> __device__ __forceinline__ void wait_for_list(const stage_args &a) {
+  launch_dependency_wait();
+  launch_dependency_trigger();
+  if constexpr (posts_status<S>) post_status_before<THREADS>(a);
+}
+/* Mirror pressure of a particle with a contact. Where it overlaps, it has a kernel of its own
+ * (launch_plan.h). */
+template <class S, int T>
+__device__ __forceinline__ void mirror_here(const stage_args &a, const shared_copies<S> &copies,
+                                            const gather_list<T> &list, uint32_t i, uint32_t lane) {
+  const uint32_t slot = (a.fused & FUSE_MIRROR) ? a.slot_of[i] : 0u;
+  if (slot) mirror_in<S, T>(a, &copies, list.first, list.fits, i, slot - 1, lane);
+}
+/* The end of each particle, by one thread. */
+template <class S, int T, bool WALLS>
+__device__ __forceinline__ void
+end_particle(const stage_args &a, const oz_frame *g, uint32_t i, uint32_t wall, uint32_t planes,
+             oz_real *acc, oz_real *red, const typename prefetched_own<S>::own *taken) {
+  if constexpr (WALLS && S::STAGE != OZ_STAGE_force)
+    if (wall) prefetch_wall(g, wall - 1, i);
+  finish_sums<S>(a, true, acc);
+  if constexpr (WALLS)
+    end_with_walls<S>(&a.f, g, i, wall, planes, a.fused, acc, red, taken);
+  else
+    end_of<S>(&a.f, i, acc, red, taken);
+}
 /* One block for the particles of a shared list, T threads each. */
 template <class S, int T, bool WALLS>
 __device__ __forceinline__ void shared_gather_body(const stage_args &a, const oz_frame *g) {
-  constexpr uint32_t THREADS = BLOCK_PARTICLES * T, AHEAD = T == 1 ? 5 : T == 2 ? 3 : 2;
+  constexpr uint32_t THREADS = BLOCK_PARTICLES * T;
   extern __shared__ float memory[];
-  const uint32_t lane = threadIdx.x % T, first = a.f.share_first[2 * blockIdx.x],
-                 many = a.f.share_first[2 * blockIdx.x + 1];
+  const uint32_t lane = threadIdx.x % T;
   uint32_t i = blockIdx.x * BLOCK_PARTICLES + threadIdx.x / T;
   bool there = i < a.f.count;
   oz_real acc[S::SUMS], red[S::REDS + 1];
   for (int r = 0; r <= S::REDS; r++) red[r] = 0.0f;
   for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0f;
   const shared_copies<S> copies = {memory, a.block_room};
-  const bool fits = shared_copies<S>::SHARES && many <= a.block_room;
-  /* the rest is gathered from global memory */
-  const uint32_t have = !shared_copies<S>::SHARES ? 0 : fits ? many : a.block_room;
-  const uint32_t *near = a.f.share_list + first;
-  /* the first indices stay in registers, so that all copies are in flight at once */
-  uint32_t j[AHEAD];
-  for (uint32_t u = 0; u < AHEAD; u++) {
-    const uint32_t p = threadIdx.x + u * THREADS;
-    j[u] = p < have ? near[p] : 0u;
-  }
-  /* Hazards of dependent launches. The kernel after gradient reads positions before its wait, and
-   * the kernel before gradient may just have written them: so gradient triggers after its wait. The
-   * same holds for cg_apply and the last force under deferred sums. Mirror pressure overlaps the
-   * move, and the density list overlaps density_lambda. */
-  const bool overlaps_mirror = mirrors<S> && a.overlaps,
-             overlaps_list = std::is_same<S, stage_density_strain>::value && a.overlaps,
-             trigger_late =
-                 ((S::STAGE == OZ_STAGE_cg_apply || std::is_same<S, stage_force_last>::value) &&
-                  a.deferred_blocks) ||
-                 S::STAGE == OZ_STAGE_gradient;
+  const launch_overlap overlap = overlap_of<S>(a);
+  gather_list<T> list;
+  list.template open<S>(a);
+
   shared_walker<S, T> w;
   if (there) w.open(a, i, lane);
-  if (walks_density_list<S>() && there && !overlaps_list) w.open_density(a, lane);
-  /* contact + 1 of the particle that this thread ends, and its planes; the kernels that write them
-   * do not trigger early */
-  uint32_t wall = 0, planes = 0;
-  if (WALLS && threadIdx.x < BLOCK_PARTICLES &&
-      blockIdx.x * BLOCK_PARTICLES + threadIdx.x < a.f.count)
-    wall = a.slot_of[blockIdx.x * BLOCK_PARTICLES + threadIdx.x];
-  if (wall) planes = a.f.wall_planes[wall - 1];
-  if (shared_copies<S>::PLACED) { /* packed positions are as old as the lists */
-    constexpr int BYTES = 4 * shared_copies<S>::PLACE;
-    const shared_address to = shared_address_of(copies.places()) + BYTES * threadIdx.x;
-    const char *from = reinterpret_cast<const char *>(places_of<S>(a));
-    for (uint32_t u = 0; u < AHEAD; u++)
-      if (threadIdx.x + u * THREADS < have)
-        copy_async<BYTES>(to + BYTES * THREADS * u, from + BYTES * (size_t)j[u]);
-    for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS)
-      copy_async<BYTES>(to + BYTES * (p - threadIdx.x), from + BYTES * (size_t)near[p]);
-  }
+  if (walks_density_list<S>() && there && !overlap.list) w.open_density(a, lane);
+  const uint32_t wall = WALLS ? contact_of_end(a) : 0u,
+                 planes = wall ? a.f.wall_planes[wall - 1] : 0u;
+  if constexpr (shared_copies<S>::PLACED) copy_places<S, T>(a, list, copies);
   shared_address to[shared_copies<S>::ARRAYS + 1]; /* computed before the wait */
   for (int k = 0; k < shared_copies<S>::ARRAYS; k++)
     to[k] = shared_address_of(copies.copy(k) + shared_copies<S>::words(k) * threadIdx.x);
-  if (!trigger_late && !overlaps_list) launch_dependency_trigger();
-  if (overlaps_mirror || overlaps_list)
-    acquire_fence();
-  else
-    launch_dependency_wait();
-  if (trigger_late) launch_dependency_trigger();
-  if constexpr (posts_status<S>)
-    if (!overlaps_list) post_status_before<THREADS>(a);
-  if constexpr (shared_copies<S>::SHARES) {
-    oz_frame f = a.f;
-    for (int k = 0; k < shared_copies<S>::ARRAYS; k++) {
-      const char *from = reinterpret_cast<const char *>(gathered<S>::array(f, k));
-      const auto copy = [&](uint32_t p, uint32_t j) {
-        if (shared_copies<S>::words(k) == 4)
-          copy_async<16>(to[k] + 16 * p, from + 16 * (size_t)j);
-        else
-          copy_async<4>(to[k] + 4 * p, from + 4 * (size_t)j);
-      };
-      for (uint32_t u = 0; u < AHEAD; u++)
-        if (threadIdx.x + u * THREADS < have) copy(u * THREADS, j[u]);
-      for (uint32_t p = threadIdx.x + AHEAD * THREADS; p < have; p += THREADS)
-        copy(p - threadIdx.x, near[p]);
-    }
-    /* prefetch for neighbours without room */
-    for (uint32_t p = have + threadIdx.x; p < many; p += THREADS) {
-      const uint32_t j = near[p];
-      for (int k = 0; k < shared_copies<S>::ARRAYS; k++)
-        prefetch(gathered<S>::array(f, k) + shared_copies<S>::words(k) * (size_t)j);
-      if (shared_copies<S>::PLACED) prefetch(places_of<S>(a) + shared_copies<S>::PLACE * (size_t)j);
-    }
-  }
+  enter_stage<S, THREADS>(a, overlap);
+  if constexpr (shared_copies<S>::SHARES) copy_gathered<S, T>(a, list, to);
   typename prefetched_own<S>::own own;
   if constexpr (prefetched_own<S>::ANY && T == 1)
     if (there) prefetched_own<S>::take(&a.f, i, &own); /* while copies are in flight */
   if constexpr (shared_copies<S>::SHARES) copies_wait_block();
+
   typename S::self self;
   if (there) {
     S::begin(&a.f, i, &self);
     set_pull<S>(&self, a.units.pull);
-    w.walk(a, first, fits, copies, lane, &self, acc);
+    w.walk(a, list.first, list.fits, copies, lane, &self, acc);
   }
-  if (overlaps_list) {
-    launch_dependency_wait();
-    launch_dependency_trigger(); /* no sooner: the dependent kernel reads these rows before its wait
-                                  */
-    if constexpr (posts_status<S>) post_status_before<THREADS>(a);
+  if (overlap.list) {
+    wait_for_list<S, THREADS>(a);
     if (there) w.open_density(a, lane);
   }
   if (there) {
     w.walk_density(a, lane, &self, acc);
-    /* overlapping mirror pressure has a kernel of its own (launch_plan.h) */
-    if constexpr (WALLS && mirrors<S> && !sends_displacements<S>) {
-      const uint32_t slot = (a.fused & FUSE_MIRROR) ? a.slot_of[i] : 0u;
-      if (slot) mirror_in<S, T>(a, &copies, first, fits, i, slot - 1, lane);
-    }
+    if constexpr (WALLS && mirrors<S> && !sends_displacements<S>)
+      mirror_here<S, T>(a, copies, list, i, lane);
   }
-  if constexpr (T > 1) {
-    /* the first threads take a particle each, so that ends run in full warps */
-    __syncthreads();
-    for (int s = 0; s < S::SUMS; s++) {
-      for (int d = T / 2; d; d >>= 1) acc[s] += __shfl_xor_sync(0xffffffffu, acc[s], d);
-      if (lane == 0) memory[s * BLOCK_PARTICLES + threadIdx.x / T] = acc[s];
-    }
-    __syncthreads();
-    i = blockIdx.x * BLOCK_PARTICLES + threadIdx.x;
-    there = threadIdx.x < BLOCK_PARTICLES && i < a.f.count;
-    if (there)
-      for (int s = 0; s < S::SUMS; s++) acc[s] = memory[s * BLOCK_PARTICLES + threadIdx.x];
-  }
+  if constexpr (T > 1) sum_over_teams<S, T>(a, memory, lane, acc, i, there);
   /* Mirror pressure moves only particles with contacts: warps without any go on, which frees their
    * blocks early. The first block waits in any case, so that mirror pressure is done when this
    * kernel is. */
-  if (overlaps_mirror && (!WALLS || blockIdx.x == 0 || __any_sync(0xffffffffu, wall != 0)))
+  if (overlap.mirror && (!WALLS || blockIdx.x == 0 || __any_sync(0xffffffffu, wall != 0)))
     launch_dependency_wait();
-  if (there) {
-    if constexpr (WALLS && S::STAGE != OZ_STAGE_force)
-      if (wall) prefetch_wall(g, wall - 1, i);
-    finish_sums<S>(a, true, acc);
-    const typename prefetched_own<S>::own *taken = T == 1 ? &own : nullptr;
-    if constexpr (WALLS)
-      end_with_walls<S>(&a.f, g, i, wall, planes, a.fused, acc, red, taken);
-    else
-      end_of<S>(&a.f, i, acc, red, taken);
-  }
+  if (there) end_particle<S, T, WALLS>(a, g, i, wall, planes, acc, red, T == 1 ? &own : nullptr);
   finish_stage<S, THREADS>(a, i, there, red);
 }
 /* the same for kernels without walls */

@@ -90,6 +90,63 @@ enum { MIN_BLOCKS = 12, MIN_BLOCKS_DENSITY = 10, MIN_BLOCKS_PREFETCH = 7, RESIDE
 #else
 enum { MIN_BLOCKS = 12, MIN_BLOCKS_DENSITY = 10, MIN_BLOCKS_PREFETCH = 7, RESIDENT_THREADS = 2048 };
 #endif
+/* Room for the rows of a group, asked for by its first thread: as wide as the longest of them. */
+template <bool DENSITY>
+__device__ __forceinline__ void claim_rows(const search<DENSITY> &s, uint32_t i, uint32_t all,
+                                           uint32_t number, uint32_t *width,
+                                           unsigned long long *base) {
+  uint32_t most = in_fours(all), total = all;
+  for (int d = 16; d; d >>= 1) {
+    most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
+    total += __shfl_xor_sync(0xffffffffu, total, d);
+  }
+  if (threadIdx.x % GROUP == 0 && total) {
+    atomicAdd(s.total, (unsigned long long)total);
+    *width = most;
+    *base = atomicAdd(s.asked, (unsigned long long)most);
+  } else if (threadIdx.x % GROUP == 0)
+    *width = 0, *base = 0;
+  if (threadIdx.x % GROUP == 0 && i < s.n) s.group[number] = (uint32_t)*base;
+}
+/* Neighbours of the particles before the k-th of a block whose pages are full: one after the other,
+ * so that places do not depend on timing (row_order.cu). */
+template <int TEAM, int P>
+__device__ __forceinline__ uint32_t neighbours_before(const uint32_t (*count)[P], uint32_t k) {
+  uint32_t before = 0;
+  for (uint32_t q = 0; q < k; q++) {
+    uint32_t n = 0;
+    for (uint32_t u = 0; u < TEAM; u++) n += count[u][q];
+    before += clamp_length(n) + 1;
+  }
+  return before;
+}
+/* Numbers the places of each page, by COUNTERS threads: most blocks have up to 64 pages. */
+template <int TEAM, uint32_t THREADS, class BOOK>
+__device__ __forceinline__ void number_places(BOOK &book, uint32_t t) {
+  constexpr uint32_t COUNTERS = 2 * TEAM;
+  /* whole warps */
+  for (uint32_t u = t / COUNTERS; u / (GROUP / COUNTERS) * (GROUP / COUNTERS) < book.many;
+       u += THREADS / COUNTERS) {
+    const uint32_t slot = book.used[u < book.many ? u : 0];
+    uint32_t sum, places;
+    book.count(slot, t % COUNTERS, COUNTERS, &sum, &places);
+    for (int d = COUNTERS / 2; d; d >>= 1) {
+      sum += __shfl_xor_sync(0xffffffffu, sum, d);
+      places += __shfl_xor_sync(0xffffffffu, places, d);
+    }
+    if (t % COUNTERS == 0 && u < book.many) book.of[slot].before = sum;
+    if (t == 0 && u == 0) book.total = places;
+  }
+}
+/* The particles of the block's pages, in the order of their places. */
+template <uint32_t THREADS, class BOOK, class S>
+__device__ __forceinline__ void store_places(const S &s, const BOOK &book) {
+  for (uint32_t u = threadIdx.x / 32; u < book.many; u += THREADS / 32) {
+    const uint32_t p = book.used[u], bits = book.of[p].bits, bit = threadIdx.x % 32;
+    if (bits >> bit & 1u)
+      s.share_list[book.first + book.place(p, bit)] = (book.key[p] - 1) * 32 + bit;
+  }
+}
 template <int TEAM, int P, class BOOK, bool DENSITY, bool PREFETCH = false>
 __global__ void __launch_bounds__(TEAM *P, PREFETCH    ? MIN_BLOCKS_PREFETCH
                                            : TEAM == 1 ? (DENSITY ? MIN_BLOCKS_DENSITY : MIN_BLOCKS)
@@ -97,8 +154,7 @@ __global__ void __launch_bounds__(TEAM *P, PREFETCH    ? MIN_BLOCKS_PREFETCH
                                                ? RESIDENT_THREADS / (TEAM * P)
                                                : 0)
     search_kernel(const __grid_constant__ search<DENSITY> s) {
-  /* threads that number the places of a page: most blocks have up to 64 pages */
-  constexpr uint32_t GROUPS = P / GROUP, THREADS = TEAM * P, COUNTERS = 2 * TEAM;
+  constexpr uint32_t GROUPS = P / GROUP, THREADS = TEAM * P;
   constexpr bool SHARED = std::is_same<BOOK, pages>::value;
   __shared__ uint32_t width[GROUPS], count[TEAM][P], begins[SHARED ? P : 1];
   __shared__ unsigned long long base[GROUPS], at;
@@ -136,52 +192,21 @@ __global__ void __launch_bounds__(TEAM *P, PREFETCH    ? MIN_BLOCKS_PREFETCH
     all += count[t][k];
   }
   all = clamp_length(all);
-  if (lane == 0) {
-    uint32_t most = in_fours(all), total = all;
-    for (int d = 16; d; d >>= 1) {
-      most = max(most, __shfl_xor_sync(0xffffffffu, most, d));
-      total += __shfl_xor_sync(0xffffffffu, total, d);
-    }
-    if (threadIdx.x % GROUP == 0 && total) {
-      atomicAdd(s.total, (unsigned long long)total);
-      width[group] = most;
-      base[group] = atomicAdd(s.asked, (unsigned long long)most);
-    } else if (threadIdx.x % GROUP == 0)
-      width[group] = 0, base[group] = 0;
-    if (threadIdx.x % GROUP == 0 && i < s.n)
-      s.group[block * GROUPS + group] = (uint32_t)base[group];
-  }
+  if (lane == 0) claim_rows(s, i, all, block * GROUPS + group, &width[group], &base[group]);
+
   bool fits = true;
   if constexpr (SHARED) {
     /* the first warp waits for its rows' room */
     const uint32_t t = (threadIdx.x + THREADS - GROUP) % THREADS;
     if (book.full) {
-      /* one after the other, so that places do not depend on timing (row_order.cu) */
       if (lane == 0 && i < s.n) {
-        uint32_t before = 0;
-        for (uint32_t q = 0; q < k; q++) {
-          uint32_t n = 0;
-          for (uint32_t u = 0; u < TEAM; u++) n += count[u][q];
-          before += clamp_length(n) + 1;
-        }
+        const uint32_t before = neighbours_before<TEAM, P>(count, k);
         begins[k] = before;
         atomicMax(&book.total, before + all + 1);
       }
       __syncthreads();
     } else
-      /* whole warps */
-      for (uint32_t u = t / COUNTERS; u / (GROUP / COUNTERS) * (GROUP / COUNTERS) < book.many;
-           u += THREADS / COUNTERS) {
-        const uint32_t slot = book.used[u < book.many ? u : 0];
-        uint32_t sum, places;
-        book.count(slot, t % COUNTERS, COUNTERS, &sum, &places);
-        for (int d = COUNTERS / 2; d; d >>= 1) {
-          sum += __shfl_xor_sync(0xffffffffu, sum, d);
-          places += __shfl_xor_sync(0xffffffffu, places, d);
-        }
-        if (t % COUNTERS == 0 && u < book.many) book.of[slot].before = sum;
-        if (t == 0 && u == 0) book.total = places;
-      }
+      number_places<TEAM, THREADS>(book, t);
     if (t == 0) {
       at = atomicAdd(s.shared, (unsigned long long)book.total);
       book.first = (uint32_t)at;
@@ -189,14 +214,10 @@ __global__ void __launch_bounds__(TEAM *P, PREFETCH    ? MIN_BLOCKS_PREFETCH
     }
     __syncthreads();
     fits = at + book.total <= s.near_room;
-    if (fits && !book.full)
-      for (uint32_t u = threadIdx.x / 32; u < book.many; u += THREADS / 32) {
-        const uint32_t p = book.used[u], bits = book.of[p].bits, bit = threadIdx.x % 32;
-        if (bits >> bit & 1u)
-          s.share_list[book.first + book.place(p, bit)] = (book.key[p] - 1) * 32 + bit;
-      }
+    if (fits && !book.full) store_places<THREADS>(s, book);
   } else
     __syncthreads();
+
   if (i >= s.n) return;
   fits = fits && base[group] + width[group] <= s.lines;
   if (lane == 0) s.note(i, fits ? all : 0);
