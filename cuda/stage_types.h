@@ -7,30 +7,7 @@
 
 #include "physics/lanes.h"
 
-#include "physics/arrive.h"
-#include "physics/body.h"
-#include "physics/boundary_particles.h"
-#include "physics/conformation.h"
-#include "physics/density.h"
-#include "physics/filter.h"
-#include "physics/heat.h"
-#include "physics/law_stages.h"
-#include "physics/load.h"
-#include "physics/mixing.h"
-#include "physics/motion.h"
-#include "physics/mps.h"
-#include "physics/nozzle.h"
-#include "physics/paper.h"
-#include "physics/projection.h"
-#include "physics/strain.h"
-#include "physics/rules.h"
-#include "physics/shift.h"
-#include "physics/soft.h"
-#include "physics/sph.h"
-#include "physics/springs.h"
-#include "physics/tension.h"
-#include "physics/viscous.h"
-#include "physics/wall.h"
+#include "physics/formulas.h"
 
 #include <type_traits>
 

@@ -46,11 +46,14 @@ typedef struct oz_step {
 /* Fills the constants that follow from separation, parameters and dt. */
 void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation, float dt,
                         double time);
-/* One substep of length dt (s). Colliders, nozzles and materials are already with the backend. */
+/* One substep of length dt (s). Colliders, nozzles and materials are already with the backend. The
+ * table is by params.model. */
 typedef ooze_result (*oz_model)(oz_step *s, float dt, ooze_message *why);
-ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why);
-ooze_result oz_blend_substep(oz_step *s, float dt, ooze_message *why);
-ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why);
+#define OZ_MODEL(number, name) \
+  ooze_result oz_##name##_substep(oz_step *s, float dt, ooze_message *why);
+#include "models/models.def"
+#undef OZ_MODEL
+extern const oz_model oz_models[OOZE_MODEL_COUNT];
 /* bodies.c: rigid bodies in a substep of any model; without bodies no stage runs */
 /* after sorting */
 ooze_result oz_bodies_find(oz_backend *b, const oz_frame *f, ooze_message *why);
@@ -74,8 +77,6 @@ ooze_result oz_soft_solve(oz_step *s, oz_backend *b, oz_frame *f, int find_walls
                           ooze_message *why);
 /* after `advance`; models that update their links need not call it */
 ooze_result oz_soft_tear(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
-ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why);
-ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why);
 /* Heat, for any model: material values by temperature at the start of a substep, conduction at its
  * end (uses the start neighbour list, wall contacts and the arrays dx and heat_words). */
 ooze_result oz_heat_ramps(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why);
@@ -86,7 +87,5 @@ ooze_result oz_fluids_mix(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *
 /* Surface tension and cohesion, for any model: forces onto velocities, over the start neighbour
  * list. After `material`; walls count and pull where wall_planes has run in this substep. */
 ooze_result oz_tension_pull(oz_step *s, oz_frame *f, ooze_message *why);
-/* By params.model; NULL for a model that this build lacks. */
-extern const oz_model oz_models[OOZE_MODEL_COUNT];
 
 #endif

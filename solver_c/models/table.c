@@ -3,9 +3,7 @@
 #include "models/models.h"
 
 const oz_model oz_models[OOZE_MODEL_COUNT] = {
-    [OOZE_MODEL_CONFORMATION] = oz_conformation_substep,
-    [OOZE_MODEL_LINKS] = oz_links_substep,
-    [OOZE_MODEL_SPRINGS] = oz_springs_substep,
-    [OOZE_MODEL_BLEND] = oz_blend_substep,
-    [OOZE_MODEL_CAUCHY] = oz_cauchy_substep,
+#define OZ_MODEL(number, name) [OOZE_MODEL_##number] = oz_##name##_substep,
+#include "models/models.def"
+#undef OZ_MODEL
 };

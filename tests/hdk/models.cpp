@@ -3,9 +3,11 @@
 #include "kit.h"
 using namespace kit;
 
-static const double D = 0.05;
-static const char *const NAMES[OOZE_MODEL_COUNT] = {"conformation", "links", "blend", "springs",
-                                                    "cauchy"};
+static const char *const NAMES[OOZE_MODEL_COUNT] = {
+#define OZ_MODEL(number, name) #name,
+#include "models/models.def"
+#undef OZ_MODEL
+};
 
 struct Scene {
   Make shape, wall;
