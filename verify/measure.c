@@ -255,60 +255,74 @@ void measure_stream_begin(measure_stream *s, double low, double high) {
   s->high = high;
 }
 
-void measure_stream_add(measure_stream *s, measure_points x, measure_points v, uint32_t count,
-                        double separation) {
-  /* sections two separations high, each with a centre of its own; one more at either end */
-  enum { SUBS = 512 };
-  const double step = (s->high - s->low) / MEASURE_SLABS, thin = 2.0 * separation;
-  const long first = (long)floor(s->low / thin) - 1, last = (long)ceil(s->high / thin) + 1;
-  const int subs = last - first > SUBS ? SUBS : (int)(last - first);
-  double n[SUBS] = {0}, c[SUBS][3] = {{0}}, lean[SUBS][3];
-  double speed[MEASURE_SLABS] = {0}, inside[MEASURE_SLABS] = {0}, used[MEASURE_SLABS] = {0},
-         sum[MEASURE_SLABS] = {0}, full[MEASURE_SLABS] = {0};
-  for (uint32_t i = 0; i < count; ++i) {
-    const double y = (double)x[i][1];
-    const long k = (long)floor(y / thin) - first;
-    if (k < 0 || k >= subs) continue;
-    n[k] += 1.0;
-    for (int e = 0; e < 3; ++e) c[k][e] += (double)x[i][e];
-    if (!(y >= s->low && y < s->high)) continue;
-    const int b =
-        (int)((y - s->low) / step) < MEASURE_SLABS ? (int)((y - s->low) / step) : MEASURE_SLABS - 1;
-    speed[b] -= (double)v[i][1];
-    inside[b] += 1.0;
-  }
-  for (int k = 0; k < subs; ++k)
-    for (int e = 0; e < 3 && n[k] > 0.0; ++e) c[k][e] /= n[k];
-  /* the axis through the centres above and below; upright where there are none */
-  for (int k = 0; k < subs; ++k) {
-    lean[k][0] = lean[k][2] = 0.0, lean[k][1] = 1.0;
-    if (k == 0 || k == subs - 1 || n[k - 1] < 3.0 || n[k + 1] < 3.0) continue;
+/* Sections of a stream two separations high, each with a centre and an axis of its own; one more at
+ * either end. */
+enum { SECTIONS = 512 };
+typedef struct sections {
+  double thin; /* m: the height of one */
+  long first;
+  int count;
+  double n[SECTIONS], centre[SECTIONS][3], axis[SECTIONS][3];
+} sections;
+
+static int section_of(const sections *c, double y) { /* -1: in none */
+  const long k = (long)floor(y / c->thin) - c->first;
+  return k < 0 || k >= c->count ? -1 : (int)k;
+}
+
+static int slab_of(const measure_stream *s, double y) { /* -1: in none */
+  if (!(y >= s->low && y < s->high)) return -1;
+  const int b = (int)((y - s->low) / ((s->high - s->low) / MEASURE_SLABS));
+  return b < MEASURE_SLABS ? b : MEASURE_SLABS - 1;
+}
+
+/* The axis goes through the centres above and below; it is upright where there are none. */
+static void find_axes(sections *c) {
+  for (int k = 0; k < c->count; ++k) {
+    double *axis = c->axis[k];
+    axis[0] = axis[2] = 0.0, axis[1] = 1.0;
+    if (k == 0 || k == c->count - 1 || c->n[k - 1] < 3.0 || c->n[k + 1] < 3.0) continue;
     double t[3], length = 0.0;
-    for (int e = 0; e < 3; ++e) t[e] = c[k + 1][e] - c[k - 1][e], length += t[e] * t[e];
-    for (int e = 0; e < 3; ++e) lean[k][e] = t[e] / sqrt(length);
+    for (int e = 0; e < 3; ++e) {
+      t[e] = c->centre[k + 1][e] - c->centre[k - 1][e];
+      length += t[e] * t[e];
+    }
+    for (int e = 0; e < 3; ++e) axis[e] = t[e] / sqrt(length);
   }
+}
+
+static void find_sections(sections *c, const measure_stream *s, measure_points x, uint32_t count,
+                          double separation) {
+  memset(c, 0, sizeof *c);
+  c->thin = 2.0 * separation;
+  c->first = (long)floor(s->low / c->thin) - 1;
+  const long last = (long)ceil(s->high / c->thin) + 1;
+  c->count = last - c->first > SECTIONS ? SECTIONS : (int)(last - c->first);
   for (uint32_t i = 0; i < count; ++i) {
-    const double y = (double)x[i][1];
-    const long k = (long)floor(y / thin) - first;
-    if (k < 0 || k >= subs || !(y >= s->low && y < s->high) || n[k] < 2.0) continue;
-    const int b =
-        (int)((y - s->low) / step) < MEASURE_SLABS ? (int)((y - s->low) / step) : MEASURE_SLABS - 1;
-    double e[3], along = 0.0, far = 0.0;
-    for (int q = 0; q < 3; ++q) e[q] = (double)x[i][q] - c[k][q], along += e[q] * lean[k][q];
-    for (int q = 0; q < 3; ++q) far += (e[q] - along * lean[k][q]) * (e[q] - along * lean[k][q]);
-    /* the unbiased estimate: the centre is that of the sample */
-    sum[b] += far * n[k] / (n[k] - 1.0);
-    full[b] += lean[k][1] * n[k]; /* particles on a length of `thin` along the axis */
-    used[b] += 1.0;
+    const int k = section_of(c, (double)x[i][1]);
+    if (k < 0) continue;
+    c->n[k] += 1.0;
+    for (int e = 0; e < 3; ++e) c->centre[k][e] += (double)x[i][e];
   }
-  for (int b = 0; b < MEASURE_SLABS; ++b) {
-    if (inside[b] < 3.0 || used[b] == 0.0) continue;
-    s->frames[b] += 1.0;
-    s->speed[b] += speed[b] / inside[b];
-    s->full2[b] += full[b] / used[b] * separation * separation * separation / (MEASURE_PI * thin);
-    s->radius2[b] += 2.0 * sum[b] / used[b];
+  for (int k = 0; k < c->count; ++k)
+    for (int e = 0; e < 3 && c->n[k] > 0.0; ++e) c->centre[k][e] /= c->n[k];
+  find_axes(c);
+}
+
+/* Square of a particle's distance from the axis of its section. */
+static double off_axis2(const sections *c, int k, const float *x) {
+  double e[3], along = 0.0, far = 0.0;
+  for (int q = 0; q < 3; ++q) {
+    e[q] = (double)x[q] - c->centre[k][q];
+    along += e[q] * c->axis[k][q];
   }
-  /* gaps along the fall */
+  for (int q = 0; q < 3; ++q)
+    far += (e[q] - along * c->axis[k][q]) * (e[q] - along * c->axis[k][q]);
+  return far;
+}
+
+/* The largest gap along the fall. */
+static void find_gap(measure_stream *s, measure_points x, uint32_t count, double separation) {
   double *y = malloc((count ? count : 1) * sizeof *y);
   uint32_t m = 0;
   if (!y) return;
@@ -319,6 +333,33 @@ void measure_stream_add(measure_stream *s, measure_points x, measure_points v, u
   for (uint32_t i = 1; i < m; ++i)
     if (y[i] - y[i - 1] > s->gap) s->gap = y[i] - y[i - 1];
   free(y);
+}
+
+void measure_stream_add(measure_stream *s, measure_points x, measure_points v, uint32_t count,
+                        double separation) {
+  sections c;
+  double speed[MEASURE_SLABS] = {0}, inside[MEASURE_SLABS] = {0}, used[MEASURE_SLABS] = {0},
+         sum[MEASURE_SLABS] = {0}, full[MEASURE_SLABS] = {0};
+  find_sections(&c, s, x, count, separation);
+  for (uint32_t i = 0; i < count; ++i) {
+    const int k = section_of(&c, (double)x[i][1]), b = slab_of(s, (double)x[i][1]);
+    if (k < 0 || b < 0) continue;
+    speed[b] -= (double)v[i][1];
+    inside[b] += 1.0;
+    if (c.n[k] < 2.0) continue;
+    /* the unbiased estimate: the centre is that of the sample */
+    sum[b] += off_axis2(&c, k, x[i]) * c.n[k] / (c.n[k] - 1.0);
+    full[b] += c.axis[k][1] * c.n[k]; /* particles on a length of `thin` along the axis */
+    used[b] += 1.0;
+  }
+  for (int b = 0; b < MEASURE_SLABS; ++b) {
+    if (inside[b] < 3.0 || used[b] == 0.0) continue;
+    s->frames[b] += 1.0;
+    s->speed[b] += speed[b] / inside[b];
+    s->full2[b] += full[b] / used[b] * separation * separation * separation / (MEASURE_PI * c.thin);
+    s->radius2[b] += 2.0 * sum[b] / used[b];
+  }
+  find_gap(s, x, count, separation);
 }
 
 double measure_stream_height(const measure_stream *s, int slab) {
