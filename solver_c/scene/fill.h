@@ -47,7 +47,7 @@ ooze_result oz_shape_bricks(const oz_shape *shape, const char *who, float voxel,
 /* As triangles, for pictures: revolve alone. */
 ooze_result oz_shape_tessellate(const oz_shape *shape, ooze_mesh *out, ooze_message *why);
 
-/* ---- Filling (fill.c) -------------------------------------------------------------------- */
+/* ---- Filling (fill_fluid.c) -------------------------------------------------------------- */
 
 enum { OZ_EMIT_ONCE = 0, OZ_EMIT_VOLUME = 1, OZ_EMIT_SURFACE = 2 };
 
@@ -114,7 +114,16 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
 ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t count,
                             ooze_message *why);
 void oz_cloud_release(oz_cloud *cloud);
-uint64_t oz_mix(uint64_t a, uint64_t b); /* a well-mixed 64-bit number */
+/* A well-mixed 64-bit number of two: Steele, Lea & Flood 2014 (splitmix64). */
+static inline uint64_t oz_mix(uint64_t a, uint64_t b) {
+  uint64_t z = a * UINT64_C(0x9e3779b97f4a7c15) + b + UINT64_C(0x9e3779b97f4a7c15);
+  for (int i = 0; i < 2; i++) {
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    z ^= z >> 31;
+  }
+  return z;
+}
 
 /* ---- Particles that are there already (fill_near.c) --------------------------------------- */
 

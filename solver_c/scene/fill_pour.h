@@ -1,4 +1,4 @@
-/* One fluid on its way into a cloud: between fill.c and fill_rows.c.
+/* One fluid on its way into a cloud: between fill_fluid.c and fill_rows.c.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OOZE_IO_FILL_POUR_H
 #define OOZE_IO_FILL_POUR_H

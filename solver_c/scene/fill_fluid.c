@@ -29,50 +29,6 @@ void oz_fill_destroy(oz_fill *f) {
   free(f);
 }
 
-void oz_cloud_release(oz_cloud *c) {
-  free(c->x);
-  free(c->v);
-  memset(c, 0, sizeof *c);
-}
-
-/* Steele, Lea & Flood 2014 (splitmix64), over a pair. */
-uint64_t oz_mix(uint64_t a, uint64_t b) {
-  uint64_t z = a * UINT64_C(0x9e3779b97f4a7c15) + b + UINT64_C(0x9e3779b97f4a7c15);
-  for (int i = 0; i < 2; i++) {
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    z ^= z >> 31;
-  }
-  return z;
-}
-
-ooze_result oz_pour_no_memory(const oz_pour *p) {
-  return oz_fail(p->why, OOZE_ERROR_MEMORY, "fluid %s: out of memory for its particles",
-                 p->fluid->name);
-}
-
-/* Room for `more` behind the cloud's particles, which a solver and its memory hold too. */
-ooze_result oz_pour_room(oz_pour *p, uint64_t more, int velocities) {
-  oz_cloud *c = p->out;
-  if (more > p->fill->most - p->fill->total || more > UINT32_MAX - c->count)
-    return oz_fail(
-        p->why, OOZE_ERROR_LIMIT,
-        "fluid %s: more than the %llu particles that %s; expected a larger particle_separation%s",
-        p->fluid->name, (unsigned long long)p->fill->most,
-        p->fill->most < 1u << 30 ? "the memory allowed holds" : "a solver holds",
-        p->fill->most < 1u << 30 ? " or --max-memory" : "");
-  if (c->count + more <= p->room) return OOZE_OK;
-  size_t room = p->room ? 2 * p->room : 4096;
-  if (room < c->count + more) room = (size_t)(c->count + more);
-  float(*x2)[3] = realloc(c->x, room * sizeof *x2);
-  if (x2) c->x = x2;
-  float(*v2)[3] = velocities && x2 ? realloc(c->v, room * sizeof *v2) : NULL;
-  if (v2) c->v = v2;
-  if (!x2 || (velocities && !v2)) return oz_pour_no_memory(p);
-  p->room = room;
-  return OOZE_OK;
-}
-
 static ooze_result put(oz_pour *p, const double x[3], const float *v) {
   oz_cloud *c = p->out;
   if (!oz_pour_fits(p, x)) {
