@@ -189,21 +189,24 @@ static ooze_result friction_maps(oz_backend *b, const uint64_t *keys, const floa
   return put(g, &g->scene.friction_map_values, values,
              (size_t)bricks * OZ_FRICTION_MAP_FLOATS * sizeof *values, "colliders' friction", why);
 }
-static ooze_result nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why) {
+/* A list of the scene, in place of the one before. */
+template <class T, class A>
+static ooze_result replace(oz_backend *b, A *to, uint32_t *to_count, const T *list, uint32_t count,
+                           const char *what, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
   OZ_TRY(flush(g, why));
-  OZ_TRY(put(g, &g->scene.nozzle, n, count * sizeof *n, "nozzles", why));
-  g->scene.nozzle_count = count;
+  OZ_TRY(put(g, to, list, count * sizeof *list, what, why));
+  *to_count = count;
   return OOZE_OK;
 }
+static ooze_result nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why) {
+  auto &scene = GPU(b)->scene;
+  return replace(b, &scene.nozzle, &scene.nozzle_count, n, count, "nozzles", why);
+}
 static ooze_result matter(oz_backend *b, const oz_matter *m, uint32_t count, ooze_message *why) {
-  gpu *g = GPU(b);
-  on_device here(g);
-  OZ_TRY(flush(g, why));
-  OZ_TRY(put(g, &g->scene.matter, m, count * sizeof *m, "materials", why));
-  g->scene.matter_count = count;
-  return OOZE_OK;
+  auto &scene = GPU(b)->scene;
+  return replace(b, &scene.matter, &scene.matter_count, m, count, "materials", why);
 }
 
 static ooze_result bodies(oz_backend *b, const oz_body *body, uint32_t count, uint32_t members,

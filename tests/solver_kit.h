@@ -48,6 +48,17 @@ static inline uint64_t hash_of(ooze_solver *s) {
   return h;
 }
 
+/* The state of one solver in another, by way of a checkpoint. */
+static inline void copy_state(ooze_solver *from, ooze_solver *to) {
+  size_t bytes = 0;
+  CHECK_OK(ooze_checkpoint_size(from, &bytes), from);
+  void *memory = malloc(bytes);
+  CHECK(memory != NULL);
+  CHECK_OK(ooze_checkpoint_save(from, memory, bytes, &bytes), from);
+  CHECK_OK(ooze_checkpoint_load(to, memory, bytes), to);
+  free(memory);
+}
+
 /* side^3 particles one separation apart, of which the first is at (x, y, z); x runs fastest. */
 static inline void lattice_cube(float (*out)[3], int side, float separation, float x, float y,
                                 float z) {

@@ -152,6 +152,15 @@ static void giants(kit *k, uint32_t particles) {
   }
 }
 
+static ooze_collider_desc wall_of_particles(uint32_t shape) {
+  ooze_collider_desc c;
+  ooze_collider_desc_default(&c);
+  c.shape = shape;
+  c.boundary = OOZE_BOUNDARY_PARTICLES;
+  c.friction = 1.0f;
+  return c;
+}
+
 /* Fig. 4 of Takahashi et al. 2014, at the size of its table 1: three lumps of fluid, 27.6k
  * particles, on a floor of 59.5k boundary particles. */
 static void links(kit *k, uint32_t particles) {
@@ -160,12 +169,8 @@ static void links(kit *k, uint32_t particles) {
   const double d = k->separation, points = 59500.0 / 27600.0 * particles;
   k->params.model = OOZE_MODEL_LINKS;
   kit_apply(k);
-  ooze_collider_desc c;
   ooze_collider handle = 0;
-  ooze_collider_desc_default(&c);
-  c.shape = OOZE_SHAPE_PLANE;
-  c.boundary = OOZE_BOUNDARY_PARTICLES;
-  c.friction = 1.0f;
+  ooze_collider_desc c = wall_of_particles(OOZE_SHAPE_PLANE);
   c.half[0] = c.half[2] = (float)(0.5 * d * (sqrt(points) - 1.0));
   if (kit_good(k)) k->result = ooze_collider_add(k->solver, &c, &handle);
   for (int i = 0; i < 3; ++i) {
@@ -190,12 +195,8 @@ static void cauchy(kit *k, uint32_t particles) {
   k->params.model = OOZE_MODEL_CAUCHY;
   kit_apply(k);
   for (int upper = 0; upper < 2; ++upper) {
-    ooze_collider_desc c;
     ooze_collider handle = 0;
-    ooze_collider_desc_default(&c);
-    c.shape = OOZE_SHAPE_BOX;
-    c.boundary = OOZE_BOUNDARY_PARTICLES;
-    c.friction = 1.0f;
+    ooze_collider_desc c = wall_of_particles(OOZE_SHAPE_BOX);
     c.half[0] = c.half[2] = (float)(upper ? radius : 1.65 * radius);
     c.half[1] = (float)thick;
     c.start.position[1] = (float)(upper ? height + thick : -thick);

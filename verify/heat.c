@@ -46,6 +46,17 @@ static void wall(kit *k, double temperature) {
   if (kit_good(k)) (void)ooze_collider_add(k->solver, &c, &out);
 }
 
+/* A plane that no heat goes through. */
+static void insulate(kit *k, const double point[3], const double normal[3]) {
+  ooze_collider_desc c;
+  ooze_collider out;
+  ooze_collider_desc_default(&c);
+  kit_pose_of_plane(&c.start, point, normal);
+  c.end = c.start;
+  c.contact = 0.0f;
+  (void)ooze_collider_add(k->solver, &c, &out);
+}
+
 static float *values(kit *k, ooze_attribute what) {
   float *out = kit_good(k) ? malloc(k->count * sizeof *out) : NULL;
   if (out && ooze_attribute_read(k->solver, what, 0, k->count, 0, out) != OOZE_OK)
@@ -183,14 +194,8 @@ static void lumped(verify *v, double film, double emissivity, int floor, const c
   m.film_coefficient = (float)film;
   m.emissivity = (float)emissivity;
   if (floor && kit_good(&k)) {
-    ooze_collider_desc c;
-    ooze_collider out;
     const double point[3] = {0.0, 0.0, 0.0}, normal[3] = {0.0, 1.0, 0.0};
-    ooze_collider_desc_default(&c);
-    kit_pose_of_plane(&c.start, point, normal);
-    c.end = c.start;
-    c.contact = 0.0f;
-    (void)ooze_collider_add(k.solver, &c, &out);
+    insulate(&k, point, normal);
   }
   kit_block(&k, kit_add(&k, &m), n, low);
   /* steps of a second at most, as ooze_step takes them */
@@ -235,17 +240,11 @@ static void crust(verify *v, uint32_t wide, uint32_t steps) {
   m.film_coefficient = (float)film;
   /* walls that conduct nothing on all sides but one */
   for (int side = 0; side < 5 && kit_good(&k); ++side) {
-    ooze_collider_desc c;
-    ooze_collider out;
     double point[3] = {0.0, 0.0, 0.0}, normal[3] = {0.0, 0.0, 0.0};
     const int axis = side == 0 ? 0 : 1 + (side - 1) / 2, far = side > 0 && (side - 1) % 2;
     point[axis] = far ? wide * d : 0.0;
     normal[axis] = far ? -1.0 : 1.0;
-    ooze_collider_desc_default(&c);
-    kit_pose_of_plane(&c.start, point, normal);
-    c.end = c.start;
-    c.contact = 0.0f;
-    (void)ooze_collider_add(k.solver, &c, &out);
+    insulate(&k, point, normal);
   }
   kit_block(&k, kit_add(&k, &m), n, low);
   float *melt = NULL;

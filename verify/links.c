@@ -77,15 +77,9 @@ static void rotating_bar(verify *v) {
 static void links_speed(verify *v) {
   kit k;
   const uint32_t n[3] = {30, 31, 30};
-  const double low[3] = {0.0, 0.0, 0.0};
   kit_open_model(&k, verify_machine(v), d, OOZE_MODEL_LINKS, -9.81);
-  kit_floor(&k, 1.0);
-  kit_block(&k, kit_fluid(&k, 0.0, 0.0), n, low);
-  for (int step = 0; step < 4; ++step) kit_step(&k, 0.004, 1);
-  const double before = k.step_processor;
-  for (int step = 0; step < 8; ++step) kit_step(&k, 0.004, 1);
-  if (verify_ran(v, &k))
-    verify_report(v, (k.step_processor - before) / 8, 0.08, "s of processor a step", "speed.28k");
+  const double step = kit_time_block(&k, n, 0.004);
+  if (verify_ran(v, &k)) verify_report(v, step, 0.08, "s of processor a step", "speed.28k");
   kit_close(&k);
 }
 

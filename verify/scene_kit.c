@@ -500,3 +500,13 @@ double kit_compression(const kit *k) {
   for (uint32_t i = 0; i < k->count; ++i) sum += (double)k->compression[i] / k->count;
   return sum;
 }
+
+double kit_time_block(kit *k, const uint32_t n[3], double dt) {
+  const double low[3] = {0.0, 0.0, 0.0};
+  kit_floor(k, 1.0);
+  kit_block(k, kit_fluid(k, 0.0, 0.0), n, low);
+  for (int step = 0; step < 4; ++step) kit_step(k, dt, 1);
+  const double before = k->step_processor;
+  for (int step = 0; step < 8; ++step) kit_step(k, dt, 1);
+  return (k->step_processor - before) / 8;
+}

@@ -51,6 +51,8 @@ void kit_iterations(kit *k, uint32_t velocity, uint32_t position);
  * returns an index. */
 uint32_t kit_material(kit *k, double tau, double alpha);
 uint32_t kit_fluid(kit *k, double viscosity, double tau);
+/* Processor time of one step of a block on a floor that has stood for four, s, of all threads. */
+double kit_time_block(kit *k, const uint32_t n[3], double dt);
 uint32_t kit_solid(kit *k, double density); /* for bodies; kg/m^3 */
 uint32_t kit_add(kit *k, const ooze_material *m);
 

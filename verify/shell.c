@@ -165,27 +165,21 @@ static int stretched(verify *v, double duration, double rate, double *out) {
 void verify_shells(verify *v) {
   const double time = verify_at(v) == VERIFY_QUICK ? 0.3 : 1.5;
   double wrong, nearest, value;
-  if (verify_wants(v, "shell.one-side")) {
-    wrong = parted(v, 0, 0.0, time, &nearest);
-    verify_at_most(v, wrong, 0.0, "", "shell.one-side");
-    verify_note(v,
-                "share that leaks through one sheet of points under twelve layers; the nearest "
-                "stands %.2f d off",
-                nearest);
-  }
-  if (verify_wants(v, "shell.impact")) {
-    wrong = parted(v, 0, 15.0, time, &nearest);
-    verify_at_most(v, wrong, 0.0, "", "shell.impact");
-    verify_note(v, "the same, fallen from 15 separations: 2.4 m/s; the nearest is %.2f d off",
-                nearest);
-  }
-  if (verify_wants(v, "shell.both-sides")) {
-    wrong = parted(v, 1, 0.0, time, &nearest);
-    verify_at_most(v, wrong, 0.0, "", "shell.both-sides");
-    verify_note(v,
-                "an upright sheet, fluid twelve layers deep on one side and six on the other; the "
-                "nearest stands %.2f d off",
-                nearest);
+  static const struct {
+    const char *name;
+    int upright;
+    double height; /* separations that the fluid falls */
+    const char *note;
+  } sheets[] = {{"shell.one-side", 0, 0.0,
+                 "share that leaks through one sheet of points under twelve layers"},
+                {"shell.impact", 0, 15.0, "the same, fallen from 15 separations: 2.4 m/s"},
+                {"shell.both-sides", 1, 0.0,
+                 "an upright sheet, fluid twelve layers deep on one side and six on the other"}};
+  for (size_t i = 0; i < sizeof sheets / sizeof *sheets; ++i) {
+    if (!verify_wants(v, sheets[i].name)) continue;
+    wrong = parted(v, sheets[i].upright, sheets[i].height, time, &nearest);
+    verify_at_most(v, wrong, 0.0, "", "%s", sheets[i].name);
+    verify_note(v, "%s; the nearest stands %.2f d off", sheets[i].note, nearest);
   }
   if (verify_wants(v, "deform.bowl")) {
     if (carried(v, fmin(time, 0.8), 0.25, 0.3, &wrong, &value)) {

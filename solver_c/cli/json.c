@@ -26,24 +26,19 @@ static void begin(cli_json *j, const char *key) {
   }
 }
 
-void cli_json_object(cli_json *j, const char *key) {
+static void open_list(cli_json *j, const char *key, char bracket) {
   begin(j, key);
-  fputc('{', j->out);
+  fputc(bracket, j->out);
   j->comma = 0;
 }
-void cli_json_object_end(cli_json *j) {
-  fputc('}', j->out);
+static void close_list(cli_json *j, char bracket) {
+  fputc(bracket, j->out);
   j->comma = 1;
 }
-void cli_json_array(cli_json *j, const char *key) {
-  begin(j, key);
-  fputc('[', j->out);
-  j->comma = 0;
-}
-void cli_json_array_end(cli_json *j) {
-  fputc(']', j->out);
-  j->comma = 1;
-}
+void cli_json_object(cli_json *j, const char *key) { open_list(j, key, '{'); }
+void cli_json_object_end(cli_json *j) { close_list(j, '}'); }
+void cli_json_array(cli_json *j, const char *key) { open_list(j, key, '['); }
+void cli_json_array_end(cli_json *j) { close_list(j, ']'); }
 void cli_json_text(cli_json *j, const char *key, const char *text) {
   begin(j, key);
   if (text)

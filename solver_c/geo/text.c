@@ -30,12 +30,20 @@ const char *ooze_io_build_text(void) {
       ;
 }
 
+/* As much of a client's struct as both know, over the defaults; the size in front of it tells how
+ * much that is. */
+static void take_given(void *full, size_t known, const void *given) {
+  uint32_t size = 0;
+  const uint32_t own = (uint32_t)known;
+  if (given) memcpy(&size, given, sizeof size);
+  if (size >= sizeof size) memcpy(full, given, size < known ? size : known);
+  memcpy(full, &own, sizeof own);
+}
+
 ooze_io_limits oz_limits_of(const ooze_io_limits *given) {
   ooze_io_limits full;
   ooze_io_limits_default(&full);
-  if (given && given->size >= sizeof given->size)
-    memcpy(&full, given, given->size < sizeof full ? given->size : sizeof full);
-  full.size = (uint32_t)sizeof full;
+  take_given(&full, sizeof full, given);
   return full;
 }
 
@@ -45,9 +53,7 @@ ooze_io_limits oz_limits_of(const ooze_io_limits *given) {
 ooze_write_options oz_options_of(const ooze_write_options *given) {
   ooze_write_options full;
   ooze_write_options_default(&full);
-  if (given && given->size >= sizeof given->size)
-    memcpy(&full, given, given->size < sizeof full ? given->size : sizeof full);
-  full.size = (uint32_t)sizeof full;
+  take_given(&full, sizeof full, given);
   if (!full.software)
     full.software =
         "Ooze " TEXT(OOZE_VERSION_MAJOR) "." TEXT(OOZE_VERSION_MINOR) "." TEXT(OOZE_VERSION_PATCH);

@@ -16,9 +16,7 @@ ooze_result oz_blend_substep(oz_step *s, float dt, ooze_message *why) {
   const ooze_params *params = s->params;
   oz_frame frame, *f = &frame;
   oz_build_result built = {0, 0.0};
-  b->table->frame(b, f);
-  if (f->count == 0) return OOZE_OK;
-  oz_frame_constants(f, params, s->separation, dt, s->time);
+  if (!oz_open_frame(s, f, dt)) return OOZE_OK;
 
   OZ_TRY(oz_find_neighbours(s, f, why));
   RUN(material);

@@ -7,9 +7,7 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   oz_backend *b = s->backend;
   oz_frame frame, *f = &frame;
   oz_build_result built = {0, 0.0};
-  b->table->frame(b, f);
-  if (f->count == 0) return OOZE_OK;
-  oz_frame_constants(f, s->params, s->separation, dt, s->time);
+  if (!oz_open_frame(s, f, dt)) return OOZE_OK;
   f->has_boundary = s->has_boundary;
   f->has_loads = s->has_loads;
 

@@ -15,6 +15,13 @@
     if (f->has_loads && f->wall_count) RUN(stage); \
   } while (0)
 
+/* The frame of a substep with its constants; 0 where there are no particles. */
+static inline int oz_open_frame(const oz_step *s, oz_frame *f, float dt) {
+  s->backend->table->frame(s->backend, f);
+  if (f->count) oz_frame_constants(f, s->params, s->separation, dt, s->time);
+  return f->count != 0;
+}
+
 /* Sorts, places boundary particles and nozzle particles, and finds neighbours at the start
  * positions. */
 ooze_result oz_find_neighbours(oz_step *s, oz_frame *f, ooze_message *why);

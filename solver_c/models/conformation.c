@@ -301,9 +301,7 @@ static ooze_result finish_velocities(oz_step *s, oz_backend *b, oz_frame *f, ooz
 ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   oz_backend *b = s->backend;
   oz_frame frame, *f = &frame;
-  b->table->frame(b, f);
-  if (f->count == 0) return OOZE_OK;
-  oz_frame_constants(f, s->params, s->separation, dt, s->time);
+  if (!oz_open_frame(s, f, dt)) return OOZE_OK;
   set_switches(s, f);
 
   OZ_TRY(oz_find_neighbours(s, f, why));

@@ -32,9 +32,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   oz_frame frame, *f = &frame;
   oz_build_result built = {0, 0.0};
   const ooze_params *p = s->params;
-  b->table->frame(b, f);
-  if (f->count == 0) return OOZE_OK;
-  oz_frame_constants(f, p, s->separation, dt, s->time);
+  if (!oz_open_frame(s, f, dt)) return OOZE_OK;
   constants(f, p, dt);
   f->has_boundary = s->has_boundary;
   f->has_loads = s->has_loads;

@@ -39,12 +39,9 @@ OZ_CASE(a_copy_has_ranks_in_order_and_stays) {
   static float now[6 * COUNT];
   static uint32_t at[COUNT];
   oz_memory memory;
-  ooze_hooks hooks;
   ooze_message why = {""};
   oz_copy *copy = NULL;
   const void *words = NULL;
-  ooze_hooks_default(&hooks);
-  oz_memory_init(&memory, &hooks);
   oz_backend *b = make(&memory);
   step(b); /* sorts */
   const oz_copy_request request = {.fields = 1u << OZ_FIELD_X | 1u << OZ_FIELD_Q |
@@ -94,11 +91,8 @@ OZ_CASE(statistics_are_the_sums_of_the_fields) {
   static float now[4 * COUNT], rho[COUNT];
   static uint32_t neighbours[COUNT];
   oz_memory memory;
-  ooze_hooks hooks;
   ooze_message why = {""};
   oz_sums sums;
-  ooze_hooks_default(&hooks);
-  oz_memory_init(&memory, &hooks);
   oz_backend *b = make(&memory);
   step(b);
   CHECK(b->table->statistics(b, D * D * D, COUNT, 27, &sums, &why) >= 0, "%s", why.text);

@@ -16,6 +16,9 @@ static inline oz_backend_desc host_loop_desc(oz_memory *memory) {
 }
 
 static inline oz_backend *host_loops(oz_memory *memory) {
+  ooze_hooks hooks;
+  ooze_hooks_default(&hooks);
+  oz_memory_init(memory, &hooks);
   const oz_backend_desc desc = host_loop_desc(memory);
   oz_backend *b = NULL;
   ooze_message why = {""};

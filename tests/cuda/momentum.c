@@ -48,9 +48,6 @@ static void falls(float viscosity, double *momentum, double *spin) {
   uint32_t seed = 7;
   oz_memory memory;
   ooze_message why = {""};
-  ooze_hooks hooks;
-  ooze_hooks_default(&hooks);
-  oz_memory_init(&memory, &hooks);
   oz_backend *b = host_loops(&memory);
   for (uint32_t i = 0; i < COUNT; i++) {
     const uint32_t c[3] = {i % EDGE, i / EDGE % EDGE, i / (EDGE * EDGE)};

@@ -186,25 +186,19 @@ OZ_CASE(mixed_constant_and_varying_pages_are_put_together) {
 }
 
 OZ_CASE(wrong_lists_are_refused) {
-  refused_text("a.geo", GEO_HEAD "2" GEO_P("3", "fpreal32", "\"tuples\",[[0,0,0]]"),
-               OOZE_ERROR_FORMAT, "no list of numbers");
-  refused_text("a.geo", GEO_HEAD "1" GEO_P("3", "fpreal32", "\"tuples\",[[0,0,0],[1,1,1]]"),
-               OOZE_ERROR_FORMAT, "more values");
-  refused_text("a.geo", GEO_HEAD "1" GEO_P("3", "fpreal32", "\"tuples\",[[0,0]]"),
-               OOZE_ERROR_FORMAT, "too short");
-  refused_text("a.geo", GEO_HEAD "1" GEO_P("3", "fpreal32", "\"tuples\",[[0,0,0,0]]"),
-               OOZE_ERROR_FORMAT, "too long");
-  refused_text("a.geo", GEO_HEAD "1" GEO_P("3", "fpreal32", "\"tuples\",[[0,\"a\",0]]"),
-               OOZE_ERROR_FORMAT, "where a number belongs");
-  refused_text("a.geo", GEO_HEAD "1" GEO_P("3", "fpreal32", "\"tuples\",[[0,nan,0]]"),
-               OOZE_ERROR_FORMAT, "P of point 0 is not finite");
-  refused_text("a.geo", GEO_HEAD "1" GEO_P("3", "fpreal8", "\"tuples\",[[0,0,0]]"),
-               OOZE_ERROR_FORMAT, "fpreal8");
-  refused_text("a.geo", GEO_HEAD "1" GEO_P("3", "fpreal32", "\"lumps\",[[0,0,0]]"),
-               OOZE_ERROR_FORMAT, "no known form");
-  refused_text("a.geo", GEO_HEAD "0,\"attributes\",[]]", OOZE_ERROR_FORMAT, "no P");
-  refused_text("a.geo", GEO_HEAD "1" GEO_P("3", "fpreal32", "\"tuples\",[[0,0,0]]") "]",
-               OOZE_ERROR_FORMAT, "closes nothing");
+  static const char *const cases[][2] = {
+      {GEO_HEAD "2" GEO_P("3", "fpreal32", "\"tuples\",[[0,0,0]]"), "no list of numbers"},
+      {GEO_HEAD "1" GEO_P("3", "fpreal32", "\"tuples\",[[0,0,0],[1,1,1]]"), "more values"},
+      {GEO_HEAD "1" GEO_P("3", "fpreal32", "\"tuples\",[[0,0]]"), "too short"},
+      {GEO_HEAD "1" GEO_P("3", "fpreal32", "\"tuples\",[[0,0,0,0]]"), "too long"},
+      {GEO_HEAD "1" GEO_P("3", "fpreal32", "\"tuples\",[[0,\"a\",0]]"), "where a number belongs"},
+      {GEO_HEAD "1" GEO_P("3", "fpreal32", "\"tuples\",[[0,nan,0]]"), "P of point 0 is not finite"},
+      {GEO_HEAD "1" GEO_P("3", "fpreal8", "\"tuples\",[[0,0,0]]"), "fpreal8"},
+      {GEO_HEAD "1" GEO_P("3", "fpreal32", "\"lumps\",[[0,0,0]]"), "no known form"},
+      {GEO_HEAD "0,\"attributes\",[]]", "no P"},
+      {GEO_HEAD "1" GEO_P("3", "fpreal32", "\"tuples\",[[0,0,0]]") "]", "closes nothing"}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    refused_text("a.geo", cases[i][0], OOZE_ERROR_FORMAT, cases[i][1]);
 }
 
 OZ_CASE(deep_nesting_is_refused) {

@@ -31,6 +31,12 @@ static void params(ooze_params *p, float gravity) {
   p->position_iterations = 6;
   p->gravity[1] = gravity;
 }
+/* A solver without gravity, and a material to be filled in. */
+static ooze_solver *weightless(ooze_params *p, ooze_material *m) {
+  params(p, 0.0f);
+  ooze_material_default(m);
+  return make(p);
+}
 /* Separations: height of the highest of `count` particles from `first` on. */
 static double top(ooze_solver *s, uint32_t first, uint32_t count) {
   static float x[2 * N][3];
@@ -137,12 +143,10 @@ OZ_CASE(hotter_is_thinner) {
 
 /* 3.6: heat goes from the hot half of a block to its cold half, and is kept. */
 OZ_CASE(heat_is_conducted_and_kept) {
+  uint32_t conducting;
   ooze_params p;
   ooze_material m;
-  uint32_t conducting;
-  params(&p, 0.0f);
-  ooze_solver *s = make(&p);
-  ooze_material_default(&m);
+  ooze_solver *s = weightless(&p, &m);
   m.conductivity = 2000.0f, m.heat_capacity = 1000.0f; /* 2e-3 m^2/s: 9 cm in a second */
   CHECK_OK(ooze_material_add(s, &m, &conducting), s);
   block(s, conducting, 0.0f, 0.0f);
@@ -161,12 +165,10 @@ OZ_CASE(heat_is_conducted_and_kept) {
 }
 
 OZ_CASE(momentum_is_kept_between_unlike_masses) {
+  uint32_t heavy;
   ooze_params p;
   ooze_material m;
-  uint32_t heavy;
-  params(&p, 0.0f);
-  ooze_solver *s = make(&p);
-  ooze_material_default(&m);
+  ooze_solver *s = weightless(&p, &m);
   m.density = 3000.0f;
   CHECK_OK(ooze_material_add(s, &m, &heavy), s);
   block(s, 0, 0.0f, 0.0f);

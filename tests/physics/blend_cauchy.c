@@ -108,17 +108,23 @@ OZ_CASE(blocks_that_collide_keep_their_momentum) {
   }
 }
 
+/* A cube at rest that has fallen on a floor for so many steps. */
+static ooze_solver *fallen_cube(const ooze_params *p, int side, float height, int steps) {
+  const float still[3] = {0, 0, 0};
+  ooze_solver *s = make(p, 1);
+  add_floor(s);
+  add_cube(s, side, 0, height, still, 0);
+  step(s, steps);
+  return s;
+}
+
 OZ_CASE(blend_goes_from_solid_to_fluid) {
   double wide[3], high[3];
   static const float alphas[3] = {0.0f, 0.7f, 1.0f};
   for (int k = 0; k < 3; ++k) {
     ooze_params p = params_of(OOZE_MODEL_BLEND);
     p.blend_alpha = alphas[k];
-    ooze_solver *s = make(&p, 1);
-    add_floor(s);
-    const float still[3] = {0, 0, 0};
-    add_cube(s, 7, 0, 0.2f, still, 0);
-    step(s, 10);
+    ooze_solver *s = fallen_cube(&p, 7, 0.2f, 10);
     const state *t = look(s);
     wide[k] = extent(t, 0);
     step(s, 2);
@@ -156,11 +162,7 @@ OZ_CASE(cauchy_viscosity_damps_and_keeps_volume) {
   for (int k = 0; k < 2; ++k) {
     ooze_params p = params_of(OOZE_MODEL_CAUCHY);
     p.cauchy_stress = k ? OOZE_CAUCHY_COMPLEX : OOZE_CAUCHY_VISCOUS;
-    ooze_solver *s = make(&p, 1);
-    add_floor(s);
-    const float still[3] = {0, 0, 0};
-    add_cube(s, 6, 0, 0.1f, still, 0);
-    step(s, 7);
+    ooze_solver *s = fallen_cube(&p, 6, 0.1f, 7);
     const state *t = look(s);
     energy[k] = 0;
     for (uint32_t i = 0; i < 3 * t->n; ++i)

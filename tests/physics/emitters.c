@@ -89,6 +89,17 @@ static void step(shop *s, stream *m, double t, double dt, int n) {
   oz_emitters_end_step(&s->e, 1.0);
 }
 
+/* With one nozzle, of the second material. */
+static shop *open_with(const ooze_emitter_desc *d, uint32_t *handle) {
+  shop *s = open_shop();
+  CHECK(oz_emitters_add(&s->e, d, 2, handle, NULL) == OOZE_OK, "added");
+  return s;
+}
+static void close_both(shop *s, stream *m) {
+  stream_free(m);
+  close_shop(s);
+}
+
 OZ_CASE(a_disc_is_filled_by_its_layout) {
   shop *s = open_shop();
   uint32_t h[2];
@@ -123,10 +134,9 @@ OZ_CASE(a_disc_is_filled_by_its_layout) {
 }
 
 OZ_CASE(auto_spreads_particles_evenly_in_mouths_of_any_radius) {
-  shop *s = open_shop();
-  uint32_t h;
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_AUTO);
-  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  uint32_t h;
+  shop *s = open_with(&d, &h);
   for (uint32_t k = 0; k < 5; k++) {
     d.material = k % 2;
     d.radius = (0.3f + (float)k) * D;
@@ -152,13 +162,11 @@ OZ_CASE(columns_are_spaced_by_exactly_one_separation_at_any_substep_count) {
   uint32_t total = 0;
   float *first = NULL;
   for (int n = 0; n < 4; n++) {
-    shop *s = open_shop();
-    stream m;
-    uint32_t h;
+    stream m = {0};
     ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
-    memset(&m, 0, sizeof m);
     d.start.position[1] = d.end.position[1] = 0.25f;
-    CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+    uint32_t h;
+    shop *s = open_with(&d, &h);
     for (int frame = 0; frame < 5; frame++) step(s, &m, frame / 24.0, 1.0 / 24.0, substeps[n]);
     CHECK_EQ(s->e.slot[0].emitted, m.count);
     /* 21 columns; 0.5 m/s for 5/24 s is 26.04 layers, and 3 are in the nozzle: those at phase 0 are
@@ -187,17 +195,15 @@ OZ_CASE(columns_are_spaced_by_exactly_one_separation_at_any_substep_count) {
     } else
       for (uint32_t i = 0; i < 4 * m.count; i++)
         if (i % 4 != 3) CHECK_NEAR(m.x[i], first[i], 2e-6, "the same places as with one substep");
-    stream_free(&m);
-    close_shop(s);
+    close_both(s, &m);
   }
   free(first);
 }
 
 OZ_CASE(neighbouring_columns_are_half_a_layer_apart) {
-  shop *s = open_shop();
-  uint32_t h;
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
-  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  uint32_t h;
+  shop *s = open_with(&d, &h);
   CHECK(oz_emitters_births(&s->e, 0.0, 0.001, 0.0, 1.0, 2, &s->b, NULL) == OOZE_OK, "births");
   for (uint32_t i = 0; i < s->b.count; i++) {
     const float *p = s->b.position + 3 * i;
@@ -213,13 +219,11 @@ OZ_CASE(a_sunflower_stream_is_the_same_at_any_substep_count) {
   uint32_t total = 0;
   float *first = NULL;
   for (int n = 0; n < 4; n++) {
-    shop *s = open_shop();
-    stream m;
-    uint32_t h;
+    stream m = {0};
     ooze_emitter_desc d = nozzle(OOZE_LAYOUT_SUNFLOWER);
-    memset(&m, 0, sizeof m);
     d.seed = 4;
-    CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+    uint32_t h;
+    shop *s = open_with(&d, &h);
     for (int frame = 0; frame < 5; frame++) step(s, &m, frame / 24.0, 1.0 / 24.0, substeps[n]);
     if (n == 0) {
       total = m.count;
@@ -244,20 +248,17 @@ OZ_CASE(a_sunflower_stream_is_the_same_at_any_substep_count) {
     }
     for (int k = 4; k < 60; k++)
       CHECK(bins[k] <= 12, "slice %d of a quarter layer has %d of 20 points", k, bins[k]);
-    stream_free(&m);
-    close_shop(s);
+    close_both(s, &m);
   }
   free(first);
 }
 
 OZ_CASE(a_moving_turning_nozzle_keeps_its_column_together) {
-  shop *s = open_shop();
-  stream m;
-  uint32_t h;
+  stream m = {0};
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
-  memset(&m, 0, sizeof m);
   d.layers = 20;
-  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  uint32_t h;
+  shop *s = open_with(&d, &h);
   ooze_pose at = d.start;
   for (int frame = 0; frame < 4; frame++) {
     d.start = at;
@@ -281,32 +282,26 @@ OZ_CASE(a_moving_turning_nozzle_keeps_its_column_together) {
     CHECK_NEAR(place, round(place), 2e-3, "at its place along it");
   }
   CHECK(held >= 20 * 21 && held <= 22 * 21, "%d held", held);
-  stream_free(&m);
-  close_shop(s);
+  close_both(s, &m);
 }
 
 OZ_CASE(max_particles_is_exact) {
-  shop *s = open_shop();
-  stream m;
-  uint32_t h;
+  stream m = {0};
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_SUNFLOWER);
-  memset(&m, 0, sizeof m);
   d.max_particles = 137;
-  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  uint32_t h;
+  shop *s = open_with(&d, &h);
   for (int frame = 0; frame < 5; frame++) step(s, &m, frame / 24.0, 1.0 / 24.0, 7);
   CHECK_EQ(m.count, 137);
   CHECK_EQ(s->e.slot[0].emitted, 137);
-  stream_free(&m);
-  close_shop(s);
+  close_both(s, &m);
 }
 
 OZ_CASE(a_pause_leaves_no_gap_and_no_clump) {
-  shop *s = open_shop();
-  stream m;
-  uint32_t h;
+  stream m = {0};
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
-  memset(&m, 0, sizeof m);
-  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  uint32_t h;
+  shop *s = open_with(&d, &h);
   step(s, &m, 0.0, 0.01, 3);
   uint32_t before = m.count;
   d.active = 0;
@@ -327,15 +322,13 @@ OZ_CASE(a_pause_leaves_no_gap_and_no_clump) {
     CHECK_NEAR(b[1] - a[1], D, 2e-6, "within the nozzle the column is whole");
   }
   CHECK_NEAR(s->e.slot[0].flow, 0.5 * 0.01 + 1.0 * 0.01, 1e-12, "what was pushed out");
-  stream_free(&m);
-  close_shop(s);
+  close_both(s, &m);
 }
 
 OZ_CASE(births_that_are_not_accepted_have_not_happened) {
-  shop *s = open_shop();
-  uint32_t h;
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
-  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  uint32_t h;
+  shop *s = open_with(&d, &h);
   for (int k = 0; k < 2; k++) {
     CHECK(oz_emitters_births(&s->e, 0.0, 0.019, 0.0, 1.0, 2, &s->b, NULL) == OOZE_OK, "births");
     /* 2.375 layers and 3: 9 columns of phase 0 have 6, 12 of phase 1/2 have 5 */
@@ -437,10 +430,9 @@ OZ_CASE(a_checkpoint_goes_on_with_the_same_column) {
 }
 
 OZ_CASE(a_steady_stream_soon_allocates_nothing) {
-  shop *s = open_shop();
-  uint32_t h;
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_SUNFLOWER);
-  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  uint32_t h;
+  shop *s = open_with(&d, &h);
   uint64_t made = 0;
   for (int k = 0; k < 500; k++) {
     if (k == 20) made = s->memory.allocations;
@@ -504,15 +496,13 @@ OZ_CASE(relaxed_mouths_are_even_and_keep_to_their_outline) {
 }
 
 OZ_CASE(a_rate_gives_the_speed) {
-  shop *s = open_shop();
-  uint32_t h;
   ooze_emitter_desc d = nozzle(OOZE_LAYOUT_AUTO);
   stream m = {0};
   d.radius = 4.0f * D;
   d.rate = (float)(0.25 * ooze_emitter_area(&d)); /* a quarter of a metre a second */
-  CHECK(oz_emitters_add(&s->e, &d, 2, &h, NULL) == OOZE_OK, "added");
+  uint32_t h;
+  shop *s = open_with(&d, &h);
   step(s, &m, 0.0, 0.4, 4);
   CHECK_NEAR(s->e.slot[0].flow, 0.1, 1e-6, "0.4 s at 0.25 m/s, whatever `speed` says");
-  stream_free(&m);
-  close_shop(s);
+  close_both(s, &m);
 }

@@ -29,16 +29,19 @@ static int on_stop(void *user) {
   return s->after >= 0 && ++s->calls > s->after;
 }
 
-static ooze_scene *load(const char *set) {
+static ooze_scene *load_with(const char *const *sets, uint32_t count) {
   ooze_scene_options o;
   ooze_scene *s = NULL;
   ooze_scene_options_default(&o);
-  const char *sets[2] = {"output.frames=[1,12]", set};
   o.sets = sets;
-  o.set_count = set ? 2 : 1;
+  o.set_count = count;
   ooze_result r = ooze_scene_load(OZ_SOURCE_DIR "/tests/run/small.json", &o, &s, &why);
   CHECK(r == OOZE_OK, "%s", why.text);
   return s;
+}
+static ooze_scene *load(const char *set) {
+  const char *sets[2] = {"output.frames=[1,12]", set};
+  return load_with(sets, set ? 2 : 1);
 }
 
 static ooze_result run(const ooze_scene *s, const char *folder, int resume, int stop_after,
@@ -223,7 +226,6 @@ static void meets_walls(const char *path, const ooze_collider_desc *paddle, doub
 
 OZ_CASE(surfaces_end_at_colliders_where_they_are) {
   if (!ooze_surface_has_vdb()) return;
-  ooze_scene_options o;
   ooze_run_report r;
   ooze_collider_desc solids[2];
   uint32_t count = 0;
@@ -232,12 +234,7 @@ OZ_CASE(surfaces_end_at_colliders_where_they_are) {
     const char *sets[5] = {"output.frames=[1,12]", "output.mesh=ply", "output.points=none",
                            "fluids.block.position=[-0.06,0.04,0]",
                            cut ? "output.surface_subtract=true" : "output.surface_subtract=false"};
-    ooze_scene *s = NULL;
-    ooze_scene_options_default(&o);
-    o.sets = sets;
-    o.set_count = 5;
-    CHECK(ooze_scene_load(OZ_SOURCE_DIR "/tests/run/small.json", &o, &s, &why) == OOZE_OK, "%s",
-          why.text);
+    ooze_scene *s = load_with(sets, 5);
     CHECK(run(s, RUN_FOLDER "/cut", 0, -1, NULL, &r) == OOZE_OK, "%s", why.text);
     CHECK_EQ(ooze_scene_solids(s, 12, solids, 2, &count, &why), OOZE_OK);
     CHECK_EQ(count, 2);
@@ -260,15 +257,9 @@ OZ_CASE(surfaces_leave_bodies_out_without_points_on_disk) {
     const char *sets[5] = {"output.frames=[1,2]", "output.mesh=ply", "output.points=none", of[i],
                            "bodies={\"ball\": {\"shape\": \"sphere\", \"radius\": 0.03, "
                            "\"material\": \"thin\", \"position\": [1, 0.1, 0]}}"};
-    ooze_scene_options o;
     ooze_run_report r;
-    ooze_scene *s = NULL;
     ooze_mesh m;
-    ooze_scene_options_default(&o);
-    o.sets = sets;
-    o.set_count = 5;
-    CHECK(ooze_scene_load(OZ_SOURCE_DIR "/tests/run/small.json", &o, &s, &why) == OOZE_OK, "%s",
-          why.text);
+    ooze_scene *s = load_with(sets, 5);
     CHECK(run(s, RUN_FOLDER "/of", 0, -1, NULL, &r) == OOZE_OK, "%s", why.text);
     ooze_mesh_default(&m);
     CHECK(ooze_mesh_read(RUN_FOLDER "/of/mesh/small.0002.ply", NULL, &m, &why) == OOZE_OK, "%s",

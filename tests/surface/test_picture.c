@@ -44,6 +44,17 @@ static double expected_pixels(void) {
   return 3.14159265 * f * f / 99.0;
 }
 
+static ooze_render_desc picture_of(const float *positions, uint32_t count, uint32_t width,
+                                   uint32_t height) {
+  ooze_render_desc d;
+  ooze_render_desc_default(&d);
+  d.width = width;
+  d.height = height;
+  d.particle_count = count;
+  d.positions = positions;
+  return d;
+}
+
 OZ_CASE(silhouette_of_a_ball_has_the_right_area) {
   float centre[3] = {0}, x[3] = {0};
   ooze_render_desc d;
@@ -147,13 +158,8 @@ OZ_CASE(every_shape_is_drawn_and_casts_a_shadow) {
 
 OZ_CASE(picture_is_the_same_for_any_number_of_threads) {
   float *x = lattice(8, 0.01f, 0.2f);
-  ooze_render_desc d;
+  ooze_render_desc d = picture_of(x, 512, 128, 72);
   ooze_image a, b;
-  ooze_render_desc_default(&d);
-  d.width = 128;
-  d.height = 72;
-  d.particle_count = 512;
-  d.positions = x;
   d.threads = 1;
   render(&d, &a);
   d.threads = 3;
@@ -171,15 +177,11 @@ OZ_CASE(automatic_camera_frames_everything) {
   uint32_t i, inside = 0, edge = 0;
   float azimuth;
   for (azimuth = 0.0f; azimuth < 360.0f; azimuth += 75.0f) {
-    ooze_render_desc_default(&d);
-    d.width = 160;
-    d.height = 120;
+    d = picture_of(x, 1000, 160, 120);
     d.samples = 1;
     d.azimuth = azimuth;
     d.ground = 0;
-    d.particle_count = 1000;
     d.particle_radius = 0.01f;
-    d.positions = x;
     render(&d, &with);
     d.particle_count = 0;
     d.camera_auto = 1;
