@@ -9,136 +9,11 @@
  * turn comes when all before it are done, and before that none of its files has its name. Jobs read
  * the session's options and scene, and write its records in their turn. News for the host (files,
  * lines, whole frames) are kept and told on the thread that called ooze_run. */
-#include "session.h"
+#include "queue.h"
 
 #include "base/seconds.h"
-#include "base/threads.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-enum { SLOTS = 2, WRITERS = 2, QUEUE = 64 };
-
-typedef enum news_kind { NEWS_FILE, NEWS_LINE, NEWS_CHECKPOINT, NEWS_FRAME } news_kind;
-typedef struct news {
-  struct news *next;
-  news_kind kind;
-  ooze_run_progress progress;
-  char text[]; /* a path or a line */
-} news;
-
-struct oz_pipeline {
-  ooze_capture *capture[SLOTS];
-  uint32_t slots; /* fewer where memory is limited */
-  uint32_t newest;
-  int has_newest;
-
-  uint32_t threads; /* started */
-  oz_thread thread[WRITERS];
-  /* under the guard: */
-  oz_mutex guard;
-  oz_condition changed;
-  int stop;
-  oz_job queue[QUEUE];                  /* job n is at n % QUEUE */
-  uint64_t submitted, picked, finished; /* jobs so far; the next turn is that of job `finished` */
-  uint32_t users[SLOTS];                /* jobs of each capture */
-  news *first, **last;
-  ooze_result result; /* of the first job that failed; those behind it are dropped */
-  ooze_message why;
-  double write_seconds, checkpoint_seconds;
-};
-
-/* ---- News -------------------------------------------------------------------------------- */
-
-static ooze_result post(oz_job *job, news_kind kind, const char *text) {
-  oz_pipeline *p = job->session->pipeline;
-  const size_t bytes = strlen(text) + 1;
-  news *n = calloc(1, sizeof *n + bytes);
-  if (!n)
-    return oz_fail(&job->why, OOZE_ERROR_MEMORY, "%s: out of memory", job->session->base->file);
-  n->kind = kind;
-  n->progress = job->progress;
-  memcpy(n->text, text, bytes);
-  oz_mutex_lock(&p->guard);
-  *p->last = n;
-  p->last = &n->next;
-  oz_condition_wake(&p->changed);
-  oz_mutex_unlock(&p->guard);
-  return OOZE_OK;
-}
-
-ooze_result oz_job_wrote(oz_job *job, const char *path) { return post(job, NEWS_FILE, path); }
-ooze_result oz_job_kept(oz_job *job, const char *path) { return post(job, NEWS_CHECKPOINT, path); }
-void oz_job_say(oz_job *job, const char *format, ...) {
-  char text[1024];
-  va_list list;
-  va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
-  va_end(list);
-  (void)post(job, NEWS_LINE, text);
-}
-
-static void whole(oz_session *s, const ooze_run_progress *done) {
-  s->report.frame = done->frame;
-  if (s->options.progress) s->options.progress(s->options.user, done);
-}
-
-static void tell(oz_session *s, const news *n) {
-  switch (n->kind) {
-  case NEWS_FILE:
-    if (s->options.wrote) s->options.wrote(s->options.user, n->text);
-    break;
-  case NEWS_LINE:
-    oz_session_say(s, "%s", n->text);
-    break;
-  case NEWS_CHECKPOINT:
-    snprintf(s->report.checkpoint, sizeof s->report.checkpoint, "%.511s", n->text);
-    break;
-  case NEWS_FRAME:
-    whole(s, &n->progress);
-    break;
-  }
-}
-
-/* The first failure of a job, in the session's message. */
-static ooze_result failure(oz_session *s) {
-  oz_pipeline *p = s->pipeline;
-  oz_mutex_lock(&p->guard);
-  const ooze_result result = p->result;
-  if (result < 0) *s->why = p->why;
-  oz_mutex_unlock(&p->guard);
-  return result;
-}
-
-ooze_result oz_session_news(oz_session *s) {
-  oz_pipeline *p = s->pipeline;
-  if (!p) return OOZE_OK;
-  oz_mutex_lock(&p->guard);
-  news *n = p->first;
-  p->first = NULL;
-  p->last = &p->first;
-  oz_mutex_unlock(&p->guard);
-  while (n) {
-    news *next = n->next;
-    tell(s, n);
-    free(n);
-    n = next;
-  }
-  return failure(s);
-}
-
-/* ---- Jobs -------------------------------------------------------------------------------- */
-
-/* Whether the job may go on: no job before it has failed. */
-int oz_job_await_turn(oz_job *job) {
-  oz_pipeline *p = job->session->pipeline;
-  oz_mutex_lock(&p->guard);
-  while (p->finished != job->number) oz_condition_wait(&p->changed, &p->guard);
-  const int good = p->result >= 0;
-  oz_mutex_unlock(&p->guard);
-  return good;
-}
 
 static void work(oz_pipeline *p, oz_job *job) {
   const double began = oz_seconds();
@@ -147,7 +22,7 @@ static void work(oz_pipeline *p, oz_job *job) {
   const int good = oz_job_await_turn(job);
   const double turn = oz_seconds();
   /* the frame is whole; a checkpoint of it is more */
-  if (good && result >= 0 && job->tells) result = post(job, NEWS_FRAME, "");
+  if (good && result >= 0 && job->tells) result = oz_job_post(job, NEWS_FRAME, "");
   if (good && result >= 0 && job->checkpoint) result = oz_job_checkpoint(job);
   oz_mutex_lock(&p->guard);
   p->write_seconds += written - began;
@@ -195,7 +70,7 @@ ooze_result oz_session_submit(oz_session *s, int files, int checkpoint,
   if (!job.capture && p->finished == p->submitted) { /* nothing to wait for */
     oz_mutex_unlock(&p->guard);
     OZ_TRY_OK(oz_session_news(s));
-    if (done) whole(s, done);
+    if (done) oz_session_whole(s, done);
     return OOZE_OK;
   }
   while (p->submitted - p->finished == QUEUE) oz_condition_wait(&p->changed, &p->guard);

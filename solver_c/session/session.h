@@ -13,7 +13,7 @@ typedef struct oz_record {
   uint64_t bytes, hash;
 } oz_record;
 
-typedef struct oz_pipeline oz_pipeline; /* pipeline.c */
+typedef struct oz_pipeline oz_pipeline; /* queue.h */
 
 typedef struct oz_session {
   const ooze_scene *base;  /* as given */
@@ -58,9 +58,6 @@ typedef struct oz_job {
 
 /* messages.c: a line for the host */
 void oz_session_say(oz_session *s, const char *format, ...) OZ_PRINTF(2, 3);
-/* folder/part/name.0012.ending; part may be "". */
-ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame,
-                            const char *ending, char *out, size_t room, ooze_message *why);
 
 /* pipeline.c. capture: the state as it is, waiting for the files of the last frame but one. submit:
  * files and a checkpoint of the newest capture, behind those before it; `done` is told when they
@@ -76,7 +73,7 @@ ooze_result oz_session_news(oz_session *s);
 uint64_t oz_session_capture_bytes(const oz_session *s); /* on the host */
 void oz_session_single_capture(oz_session *s);          /* no second one, if none is there yet */
 void oz_session_captures_drop(oz_session *s);           /* before their solver */
-/* On the pipeline's threads. await_turn: 0 if a job before this one has failed. */
+/* news.c, on the pipeline's threads. await_turn: 0 if a job before this one has failed. */
 int oz_job_await_turn(oz_job *job);
 ooze_result oz_job_wrote(oz_job *job, const char *path);
 ooze_result oz_job_kept(oz_job *job, const char *path); /* a checkpoint */
@@ -87,17 +84,25 @@ void oz_job_say(oz_job *job, const char *format, ...) OZ_PRINTF(2, 3);
 ooze_result oz_session_deform(oz_session *s);
 void oz_session_deform_release(oz_session *s);
 
-/* files.c */
+/* outputs.c. By the numbers of oz_output; NULL: none is written. */
+extern const char *const oz_point_endings[], *const oz_mesh_endings[];
+/* folder/part/name.0012.ending; part may be "". */
+ooze_result oz_session_path(const oz_session *s, const char *part, int32_t frame,
+                            const char *ending, char *out, size_t room, ooze_message *why);
 ooze_result oz_session_folder_fits(oz_session *s);
 ooze_result oz_session_folders(oz_session *s);
 /* Keeps other runs out of the folder; where it does not exist yet only if `must`. */
 ooze_result oz_session_lock(oz_session *s, int must);
-ooze_result oz_job_write_files(oz_job *job);
 int oz_session_has_files(const oz_session *s);       /* frames have any */
 uint64_t oz_session_attributes(const oz_session *s); /* that files are made of */
+/* Surfaces carry temperature: asked for, or a material conducts it. */
+int oz_session_shows_heat(const oz_session *s);
 ooze_result oz_session_write_scene(oz_session *s);
 /* whether a run with these outputs writes a file of that name for that frame */
 int oz_session_writes(const oz_session *s, const char *name, int32_t frame);
+
+/* files.c */
+ooze_result oz_job_write_files(oz_job *job);
 
 /* record.c: files that were written. `path` lies in the run's folder. */
 ooze_result oz_session_record(oz_session *s, const char *path, int32_t frame, ooze_message *why);
@@ -109,12 +114,28 @@ void oz_session_records_release(oz_session *s);
 ooze_result oz_session_verify(oz_session *s, uint32_t *out_damaged);
 int oz_session_damaged_at(const oz_session *s, int32_t frame);
 
-/* resume.c */
+/* checkpoints.c */
+typedef struct oz_checkpoint_frames {
+  const char *name; /* of the scene */
+  int32_t frames[4096];
+  size_t count;
+} oz_checkpoint_frames;
+/* Those in the run's folder, the newest first, to be freed; NULL when memory is out. */
+oz_checkpoint_frames *oz_session_checkpoints(const oz_session *s);
+/* The scene without values that have no effect on the motion. NULL when memory is out. */
+json_t *oz_scene_motion(const ooze_scene *s);
 ooze_result oz_job_checkpoint(oz_job *job);
-ooze_result oz_session_resume(oz_session *s, int *found);
 void oz_session_forget(oz_session *s); /* checkpoints of earlier runs */
 
-/* session.c */
+/* resume.c */
+ooze_result oz_session_resume(oz_session *s, int *found);
+
+/* steps.c */
+int oz_session_stop_wanted(oz_session *s);
+/* From the solver's counts alone: nothing is fetched for it. */
+ooze_run_progress oz_session_whole_frame(const oz_session *s, uint32_t substeps, double seconds);
+ooze_result oz_session_stop(oz_session *s); /* a checkpoint of the newest capture, and the end */
+void oz_session_close_solver(oz_session *s);
 ooze_result oz_session_begin(oz_session *s);  /* a solver at the scene's first frame */
 ooze_result oz_session_solver(oz_session *s); /* a new, empty one in place of the old */
 ooze_result oz_session_step_frame(oz_session *s);

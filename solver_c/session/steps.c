@@ -1,4 +1,4 @@
-/* Running a scene, frame by frame. SPDX-License-Identifier: Apache-2.0
+/* The steps of a run, frame by frame. SPDX-License-Identifier: Apache-2.0
  *
  * Frame k is stepped from k - 1 with the values that keyframes give at k - 1 and colliders moving
  * from there to k. A capture of k - 1 stays in memory meanwhile (pipeline.c): a run that is stopped
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int stop_wanted(oz_session *s) {
+int oz_session_stop_wanted(oz_session *s) {
   return s->options.stop && s->options.stop(s->options.user);
 }
 
@@ -34,7 +34,7 @@ static void tell(oz_session *s, const ooze_run_progress *p) {
 }
 
 /* From the solver's counts alone: nothing is fetched for it. */
-static ooze_run_progress whole_frame(const oz_session *s, uint32_t substeps, double seconds) {
+ooze_run_progress oz_session_whole_frame(const oz_session *s, uint32_t substeps, double seconds) {
   ooze_run_progress p = progress_of(s, 1.0);
   p.done = 1;
   p.substeps = substeps;
@@ -48,7 +48,7 @@ static int on_progress(void *user, double fraction) {
   if (oz_session_news(s) < 0) return 1; /* a file could not be written: nothing is worth the step */
   const ooze_run_progress p = progress_of(s, fraction);
   tell(s, &p);
-  return stop_wanted(s);
+  return oz_session_stop_wanted(s);
 }
 
 /* An error is told once, by the result that comes with it. */
@@ -125,7 +125,7 @@ static ooze_result apply(oz_session *s) {
 }
 
 /* A checkpoint of the newest capture, and the end. */
-static ooze_result stop_here(oz_session *s) {
+ooze_result oz_session_stop(oz_session *s) {
   OZ_TRY_OK(oz_session_submit(s, 0, 1, NULL));
   OZ_TRY_OK(oz_session_settle(s));
   return oz_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
@@ -179,7 +179,7 @@ ooze_result oz_session_step_frame(oz_session *s) {
   if (result == OOZE_CANCELLED && s->mending)
     return oz_fail(s->why, OOZE_CANCELLED, "%s: stopped while damaged files were written again",
                    s->base->file);
-  if (result == OOZE_CANCELLED) return stop_here(s);
+  if (result == OOZE_CANCELLED) return oz_session_stop(s);
   ooze_stats stats;
   ooze_stats_default(&stats);
   if (result >= 0 && ooze_stats_counts(s->solver, &stats) < 0) result = OOZE_LOST_DIVERGED;
@@ -192,7 +192,7 @@ ooze_result oz_session_step_frame(oz_session *s) {
   s->frame = s->stepping;
   if (s->mending) {
     if (oz_session_damaged_at(s, s->frame)) OZ_TRY_OK(oz_session_write_again(s));
-    const ooze_run_progress again = whole_frame(s, stats.substeps, oz_seconds() - began);
+    const ooze_run_progress again = oz_session_whole_frame(s, stats.substeps, oz_seconds() - began);
     tell(s, &again);
     return OOZE_OK;
   }
@@ -202,9 +202,9 @@ ooze_result oz_session_step_frame(oz_session *s) {
   const int32_t every = s->options.checkpoint_every ? s->options.checkpoint_every
                                                     : (int32_t)s->scene->output.checkpoint_every;
   const int due = every > 0 && (s->frame - s->scene->output.first) % every == 0;
-  const int stopping = s->frame < s->last && stop_wanted(s);
+  const int stopping = s->frame < s->last && oz_session_stop_wanted(s);
   const int files = s->frame >= s->first && oz_session_has_files(s);
-  const ooze_run_progress done = whole_frame(s, stats.substeps, oz_seconds() - began);
+  const ooze_run_progress done = oz_session_whole_frame(s, stats.substeps, oz_seconds() - began);
   OZ_TRY_OK(oz_session_submit(s, files, due || stopping || s->frame == s->last, &done));
   OZ_TRY_OK(check_memory(s, stats.bytes));
   if (!stopping) return OOZE_OK;
@@ -213,9 +213,9 @@ ooze_result oz_session_step_frame(oz_session *s) {
                  s->base->file, s->frame);
 }
 
-/* ---- The run ----------------------------------------------------------------------------- */
+/* ---- The solver ----------------------------------------------------------------------------- */
 
-static void close_solver(oz_session *s) {
+void oz_session_close_solver(oz_session *s) {
   oz_session_captures_drop(s);
   ooze_solver *solver = s->solver;
   s->solver = NULL; /* hooks find none */
@@ -233,7 +233,7 @@ static void close_solver(oz_session *s) {
 ooze_result oz_session_solver(oz_session *s) {
   const ooze_scene *scene = s->base;
   ooze_solver_desc desc;
-  close_solver(s);
+  oz_session_close_solver(s);
   ooze_solver_desc_default(&desc);
   if (s->options.machine && s->options.machine->size >= sizeof s->options.machine->size)
     memcpy(&desc, s->options.machine,
@@ -261,7 +261,7 @@ static int on_fill(void *user, uint64_t particles) {
   ooze_run_progress p = progress_of(s, 0.0);
   p.particles = (uint32_t)particles;
   tell(s, &p);
-  return stop_wanted(s);
+  return oz_session_stop_wanted(s);
 }
 
 ooze_result oz_session_begin(oz_session *s) {
@@ -274,88 +274,4 @@ ooze_result oz_session_begin(oz_session *s) {
   s->frame = s->stepping = s->base->output.first;
   s->sent_is_known = 1;
   return OOZE_OK;
-}
-
-static ooze_result run(oz_session *s) {
-  int found = 0;
-  OZ_TRY_OK(oz_session_folder_fits(s));
-  OZ_TRY_OK(oz_session_lock(s, 0));
-  OZ_TRY_OK(oz_session_solver(s));
-  if (s->options.resume) OZ_TRY_OK(oz_session_resume(s, &found));
-  if (!found) OZ_TRY_OK(oz_session_begin(s));
-  /* Nothing on disk has changed until here: a refused run leaves neither empty folders nor a run
-   * without checkpoints. */
-  OZ_TRY_OK(oz_session_folders(s));
-  OZ_TRY_OK(oz_session_lock(s, 1));
-  if (!found) oz_session_forget(s);
-  OZ_TRY_OK(oz_session_write_scene(s));
-  s->report.frame = s->frame;
-  OZ_TRY_OK(oz_session_capture(s));
-  if (!found && s->frame >= s->first) { /* the first frame is the beginning itself */
-    const ooze_run_progress done = whole_frame(s, 0, 0.0);
-    OZ_TRY_OK(oz_session_submit(s, oz_session_has_files(s), 0, &done));
-    s->report.frames++;
-  }
-  while (s->frame < s->last) {
-    if (stop_wanted(s)) return stop_here(s);
-    OZ_TRY_OK(oz_session_step_frame(s));
-  }
-  return oz_session_settle(s);
-}
-
-ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, ooze_run_report *out,
-                     ooze_message *why) {
-  oz_session s;
-  ooze_message unread = {""};
-  memset(&s, 0, sizeof s);
-  if (!scene || !options || options->size < sizeof options->size)
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no scene or no options given");
-  ooze_run_options_default(&s.options);
-  memcpy(&s.options, options, options->size < sizeof s.options ? options->size : sizeof s.options);
-  if (!s.options.folder || !s.options.folder[0])
-    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no folder for the outputs given");
-  ooze_run_report_default(&s.report);
-  s.why = why ? why : &unread;
-  s.why->text[0] = 0;
-  s.base = s.scene = scene;
-  s.first = scene->output.first;
-  s.last = scene->output.last;
-  if (s.options.last_frame >= s.options.first_frame) {
-    if (s.options.last_frame < scene->output.first)
-      return oz_fail(why, OOZE_ERROR_ARGUMENT,
-                     "frames %d to %d end before the scene's first frame, %d",
-                     s.options.first_frame, s.options.last_frame, scene->output.first);
-    s.first = s.options.first_frame;
-    s.last = s.options.last_frame;
-  }
-  s.began = oz_seconds();
-  ooze_result result = oz_session_pipeline_open(&s);
-  if (result >= 0) result = run(&s);
-  if (result < 0) { /* files of earlier frames are still finished, and told; the reason stays */
-    const ooze_message reason = *s.why;
-    (void)oz_session_settle(&s);
-    *s.why = reason;
-  }
-  s.report.seconds = oz_seconds() - s.began;
-  if (s.solver) {
-    s.report.particles = ooze_particle_count(s.solver);
-    if (result == OOZE_OK && ooze_state_hash(s.solver, &s.report.state_hash) < 0)
-      result =
-          oz_fail(s.why, OOZE_ERROR_MEMORY, "%s: %s", scene->file, ooze_solver_message(s.solver));
-    for (uint32_t k = 0; s.options.stage && k < ooze_profile_count(s.solver); k++) {
-      ooze_stage_time time;
-      ooze_stage_time_default(&time);
-      if (ooze_profile_get(s.solver, k, &time) >= 0 && time.calls)
-        s.options.stage(s.options.user, &time);
-    }
-  }
-  close_solver(&s);
-  oz_session_pipeline_close(&s);
-  ooze_scene_destroy(s.watched);
-  json_decref(s.watch_values);
-  free(s.watch_text);
-  oz_session_records_release(&s);
-  oz_folder_unlock(s.lock);
-  if (out) oz_struct_out(out, &s.report, sizeof s.report);
-  return result;
 }
