@@ -104,13 +104,17 @@ ooze_result oz_labels_renew(ooze_solver *s, double from, double to) {
   return rest || rest_2 ? set_here(s, rest, rest_2) : OOZE_OK;
 }
 
+static size_t bytes_of(ooze_attribute attribute) {
+  return (attribute == OOZE_BIRTH ? 1 : 3) * sizeof(float);
+}
+
 static size_t place_of(ooze_attribute attribute) {
   return attribute == OOZE_BIRTH ? BIRTH : attribute == OOZE_REST_1 ? REST : REST_2;
 }
 
 void oz_labels_read(const ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count,
                     size_t stride, void *out) {
-  const size_t bytes = oz_attribute_bytes(attribute);
+  const size_t bytes = bytes_of(attribute);
   const float *from = s->particles.labels;
   for (uint32_t r = 0; r < count; ++r) {
     unsigned char *to = (unsigned char *)out + r * stride;
@@ -123,7 +127,7 @@ void oz_labels_read(const ooze_solver *s, ooze_attribute attribute, uint32_t fir
 
 ooze_result oz_labels_write(ooze_solver *s, ooze_attribute attribute, uint32_t first,
                             uint32_t count, size_t stride, const void *in) {
-  const size_t bytes = oz_attribute_bytes(attribute);
+  const size_t bytes = bytes_of(attribute);
   if (!s->particles.labels) OZ_TRY(grow(s, s->particles.count, 0));
   for (uint32_t r = 0; r < count; ++r)
     memcpy(s->particles.labels + FLOATS * (size_t)(first + r) + place_of(attribute),

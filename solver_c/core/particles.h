@@ -45,7 +45,7 @@ ooze_result oz_field_provide(ooze_solver *s, oz_field field);
 ooze_result oz_host_reserve(ooze_solver *s, void **p, size_t *capacity, size_t bytes, size_t keep);
 ooze_result oz_host_no_memory(ooze_solver *s, size_t bytes);
 
-/* s->particles.at is right. */
+/* ranks.c. s->particles.at is right. */
 ooze_result oz_rank_map(ooze_solver *s);
 /* The backend has moved or changed particles: host copies and the map are out of date. */
 void oz_particles_moved(ooze_solver *s);
@@ -112,7 +112,7 @@ static inline uint32_t oz_visible(const ooze_solver *s) {
 }
 int oz_position_ok(const ooze_solver *s, const float x[3]);
 
-/* particles_api.c: what a host says of its arrays, before they are read. A stride of 0 becomes
+/* ranks.c: what a host says of its arrays, before they are read. A stride of 0 becomes
  * `bytes`. */
 ooze_result oz_check_count(const ooze_solver *s, uint32_t count, const char *who);
 ooze_result oz_check_stride(size_t *stride, size_t bytes, const char *who, ooze_message *why);

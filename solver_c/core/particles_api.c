@@ -1,26 +1,9 @@
-/* The public side of particles.c: adding, removing and finding by the host, with checks.
+/* The public side of storage.c: adding, removing and finding by the host, with checks.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "core/particles.h"
 
 #include <math.h>
 #include <stdio.h>
-
-ooze_result oz_check_count(const ooze_solver *s, uint32_t count, const char *who) {
-  const uint32_t held = s->particles.count,
-                 most = held < s->max_particles ? s->max_particles - held : 0;
-  if (count <= most) return OOZE_OK;
-  return oz_fail(s->message, OOZE_ERROR_LIMIT,
-                 "%s: %u more after %u; expected at most %u in all (max_particles)", who,
-                 (unsigned)count, (unsigned)s->particles.count, (unsigned)s->max_particles);
-}
-
-ooze_result oz_check_stride(size_t *stride, size_t bytes, const char *who, ooze_message *why) {
-  const size_t most = (size_t)1 << 30;
-  if (*stride == 0) *stride = bytes;
-  if (*stride >= bytes && *stride <= most) return OOZE_OK;
-  return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s is %zu bytes; expected 0, or %zu to %zu", who,
-                 *stride, bytes, most);
-}
 
 ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles,
                                uint64_t *out_first_id) {

@@ -53,17 +53,6 @@ ooze_result oz_speeds_greatest(ooze_solver *s, double *out) {
   return OOZE_OK;
 }
 
-void oz_speeds_of_arrivals(ooze_solver *s, const oz_arrivals *a) {
-  const unsigned char *from = a->velocities;
-  const size_t stride = a->velocity_stride ? a->velocity_stride : 3 * sizeof(float);
-  if (s->explained_speed < 0 || !from) return;
-  for (uint32_t i = 0; i < a->count; ++i, from += stride) {
-    float v[3];
-    memcpy(v, from, sizeof v);
-    s->explained_speed = fmax(s->explained_speed, length3(v));
-  }
-}
-
 /* ---- what explains a speed ---- */
 
 /* Greatest speed of a shape within `reach` of a pose that moves from a to b. */

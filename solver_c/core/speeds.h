@@ -10,8 +10,6 @@ ooze_result oz_speeds_greatest(ooze_solver *s, double *out);
 
 /* s->explained_speed is known, and has the walls that move in a step of that many seconds. */
 ooze_result oz_speeds_before_step(ooze_solver *s, double duration);
-/* New particles bring their speeds. */
-void oz_speeds_of_arrivals(ooze_solver *s, const oz_arrivals *a);
 /* After a whole step of that many seconds: fails where many particles are
  * faster than anything explains, and warns of a few. */
 ooze_result oz_speeds_after_step(ooze_solver *s, double duration);

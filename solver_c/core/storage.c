@@ -1,7 +1,6 @@
 /* Adding, removing and finding particles. Everything that can fail comes first; the later part only
  * moves bytes. SPDX-License-Identifier: Apache-2.0 */
 #include "core/particles.h"
-#include "core/speeds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,54 +8,6 @@
 
 #include "core/boundary.h"
 #include "base/schema.h"
-
-int oz_position_ok(const ooze_solver *s, const float x[3]) {
-  double far = OZ_FAR_SEPARATIONS * (double)s->separation;
-  if (far > OZ_FAR_METRES) far = OZ_FAR_METRES;
-  for (int k = 0; k < 3; ++k)
-    if (!(fabs((double)x[k]) <= far)) return 0;
-  return 1;
-}
-
-void oz_particles_moved(ooze_solver *s) {
-  s->particles.copy_valid = s->particles.copy_dirty = s->particles.at_known = 0;
-  s->links.known = 0;
-}
-
-ooze_result oz_rank_map(ooze_solver *s) {
-  oz_particles *p = &s->particles;
-  if (p->at_known || p->count == 0) return OOZE_OK;
-  size_t bytes = (size_t)p->count * sizeof *p->at;
-  void *at = p->at, *scratch = p->scratch;
-  OZ_TRY(oz_host_reserve(s, &at, &p->at_capacity, bytes, 0));
-  p->at = at;
-  const uint32_t *rank =
-      s->backend->table->memory ? s->backend->table->memory(s->backend, OZ_FIELD_RANK) : NULL;
-  if (!rank) { /* past the host copy, which may hold the field that the host wants next */
-    OZ_TRY(oz_host_reserve(s, &scratch, &p->scratch_capacity, bytes, 0));
-    p->scratch = scratch;
-    OZ_TRY(s->backend->table->download(s->backend, OZ_FIELD_RANK, 0, p->count, p->scratch,
-                                       s->message));
-    rank = p->scratch;
-  }
-  for (uint32_t i = 0; i < p->count; ++i) p->at[rank[i]] = i;
-  p->at_known = 1;
-  return OOZE_OK;
-}
-
-int oz_rank_of(const ooze_solver *s, uint64_t id, uint32_t *out) {
-  const oz_particles *p = &s->particles;
-  uint32_t low = 0, high = p->count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (p->ids[middle] < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  *out = low;
-  return low < p->count && p->ids[low] == id;
-}
 
 ooze_result oz_particles_prepare(ooze_solver *s, uint32_t count) {
   oz_particles *p = &s->particles;
@@ -341,6 +292,19 @@ static ooze_result put_arrivals(ooze_solver *s, const oz_arrivals *a, const oz_n
   return r;
 }
 
+/* New particles explain their own speed (speeds.c). */
+static void explain_speeds(ooze_solver *s, const oz_arrivals *a) {
+  const unsigned char *from = a->velocities;
+  const size_t stride = a->velocity_stride ? a->velocity_stride : 3 * sizeof(float);
+  if (s->explained_speed < 0 || !from) return;
+  for (uint32_t i = 0; i < a->count; ++i, from += stride) {
+    float v[3];
+    memcpy(v, from, sizeof v);
+    const double x = (double)v[0], y = (double)v[1], z = (double)v[2];
+    s->explained_speed = fmax(s->explained_speed, sqrt(x * x + y * y + z * z));
+  }
+}
+
 ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   oz_particles *p = &s->particles;
   uint32_t n = a->count, old = p->count;
@@ -370,7 +334,7 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   OZ_TRY(reserve(s, old + n));
   if (!behind) OZ_TRY(sort_named(s, a, hidden, &named));
 
-  if (!hidden) oz_speeds_of_arrivals(s, a);
+  if (!hidden) explain_speeds(s, a);
   /* from here on only a device can fail; then the old particles remain */
   uint64_t last = !a->ids ? p->next_id + n - 1 : behind ? a->ids[n - 1] : named[n - 1].id;
   ooze_result r = put_arrivals(s, a, named);
