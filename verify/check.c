@@ -22,6 +22,10 @@ int verify_wants(const verify *v, const char *part) {
 
 /* ---- rows ---- */
 
+int verify_is_reference(const verify_check *check) {
+  return strncmp(check->name, "reference", 9) == 0;
+}
+
 void verify_tell(verify *v) {
   if (v->pending && v->desc->row) v->desc->row(v->desc->user, &v->result.rows[v->result.count - 1]);
   v->pending = 0;

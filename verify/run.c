@@ -22,10 +22,6 @@ int verify_asked_for(const verify_check *check, const char *name) {
   return strncmp(check->name, name, m) == 0 && name[m] == '.';
 }
 
-int verify_is_reference(const verify_check *check) {
-  return strncmp(check->name, "reference", 9) == 0;
-}
-
 void verify_run(const verify_desc *desc, verify_result *out) {
   verify v;
   memset(&v, 0, sizeof v);

@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200112L /* setenv */
 #include <inttypes.h>
 #include <stdarg.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,8 +165,8 @@ static void json_frame(const ooze_run_progress *p, double left) {
   fflush(stdout);
 }
 
-static void on_progress(void *user, const ooze_run_progress *p) {
-  show *w = user;
+/* What the program does while nothing is told, and what a stop would wait for. */
+static void note_work(const show *w, const ooze_run_progress *p) {
   cli_idle();
   if (p->fraction >= 1.0 && !p->done) {
     char what[60];
@@ -178,22 +179,41 @@ static void on_progress(void *user, const ooze_run_progress *p) {
   if (!w->timed && p->fraction < 1.0 && !p->done)
     cli_busy(filling ? "filling shapes with particles" : "stepping the first frame",
              w->quiet || w->farm || !filling, CLI_STOP_SOON);
-  double span = p->last_frame - p->first_frame,
-         done = p->frame - p->first_frame - (p->done ? 0.0 : 1.0 - p->fraction);
-  double fraction = span > 0.0 ? done / span : 1.0;
-  if (fraction < 0.0) fraction = 0.0;
+}
+
+static void tell_farm(show *w, double fraction) {
+  const int percent = (int)(99.0 * fraction);
+  if (!w->farm || percent == w->last_percent) return;
+  printf("ALF_PROGRESS %d%%\n", percent);
+  fflush(stdout);
+  w->last_percent = percent;
+}
+
+static void show_bar(show *w, const ooze_run_progress *p, double fraction, const char *left) {
+  enum { WIDTH = 24 };
+  const double now = p->seconds;
+  if (!p->done && now - w->last_shown < 0.1) return;
+  w->last_shown = now > 0.0 ? now : 1e-9;
+  char bar[WIDTH + 1];
+  for (int i = 0; i < WIDTH; ++i) bar[i] = i < (int)(WIDTH * fraction + 0.5) ? '#' : '.';
+  bar[WIDTH] = 0;
+  fprintf(stderr, "\r[%s] frame %d/%d  %u particles  %.2f s/frame  left %s\033[K", bar, p->frame,
+          p->last_frame, p->particles, w->per_frame, left);
+  if (p->done && p->frame == p->last_frame) fputc('\n', stderr);
+  fflush(stderr);
+}
+
+static void on_progress(void *user, const ooze_run_progress *p) {
+  show *w = user;
+  note_work(w, p);
+  const double span = p->last_frame - p->first_frame,
+               done = p->frame - p->first_frame - (p->done ? 0.0 : 1.0 - p->fraction),
+               fraction = fmax(span > 0.0 ? done / span : 1.0, 0.0);
   if (p->done && p->substeps) { /* later frames tell more about those to come */
     w->per_frame = w->timed ? 0.7 * w->per_frame + 0.3 * p->frame_seconds : p->frame_seconds;
     w->timed++;
   }
-  if (w->farm) {
-    int percent = (int)(99.0 * fraction);
-    if (percent != w->last_percent) {
-      printf("ALF_PROGRESS %d%%\n", percent);
-      fflush(stdout);
-      w->last_percent = percent;
-    }
-  }
+  tell_farm(w, fraction);
   char left[32] = "-:--";
   if (w->timed) cli_duration(w->per_frame * (span - done), left, sizeof left);
   if (p->done)
@@ -204,19 +224,9 @@ static void on_progress(void *user, const ooze_run_progress *p) {
     json_frame(p, w->timed ? w->per_frame * (span - done) : -1.0);
   }
   if (w->quiet || w->json) return;
-  if (w->terminal) {
-    enum { WIDTH = 24 };
-    double now = p->seconds;
-    if (!p->done && now - w->last_shown < 0.1) return;
-    w->last_shown = now > 0.0 ? now : 1e-9;
-    char bar[WIDTH + 1];
-    for (int i = 0; i < WIDTH; ++i) bar[i] = i < (int)(WIDTH * fraction + 0.5) ? '#' : '.';
-    bar[WIDTH] = 0;
-    fprintf(stderr, "\r[%s] frame %d/%d  %u particles  %.2f s/frame  left %s\033[K", bar, p->frame,
-            p->last_frame, p->particles, w->per_frame, left);
-    if (p->done && p->frame == p->last_frame) fputc('\n', stderr);
-    fflush(stderr);
-  } else if (p->done && !w->farm) {
+  if (w->terminal)
+    show_bar(w, p, fraction, left);
+  else if (p->done && !w->farm) {
     fprintf(w->out, "frame %d/%d  %u particles  %u substeps  %.2f s  left %s\n", p->frame,
             p->last_frame, p->particles, p->substeps, p->frame_seconds, left);
     fflush(w->out);
