@@ -48,6 +48,11 @@ private:
     GA_Attribute *to;
     const void *values;
   };
+  // Values that the capture has no array of, and the attribute that has them.
+  struct Derived {
+    std::vector<uint32_t> values;
+    GA_DataId id = -1;
+  };
 
   bool read_ids(const GU_Detail &gdp, std::vector<int64> &out, Report &report) const;
   bool holds(const GU_Detail &gdp) const; // all that is known of the points' ids and order
@@ -60,20 +65,21 @@ private:
 
   bool update_points(ooze_solver *s, GU_Detail &gdp, Report &report);
   bool capture(ooze_solver *s, const Output &output, Report &report);
-  const void *values(ooze_attribute a, const ooze_attribute_info &info, bool absent_too,
-                     Report &report);
+  const void *values(ooze_attribute a, const ooze_attribute_info &info, const GU_Detail &gdp,
+                     bool absent_too, Report &report);
   void write(const Delivery &d, size_t first, size_t count) const;
   void write_all(const std::vector<Delivery> &all) const;
   bool write_stretch(GU_Detail &gdp, Report &report);
 
-  std::vector<uint64_t> myIds;                 // by rank
-  std::vector<GA_Offset> myOffsets;            // by rank
-  bool myStraight = true;                      // ranks are indices
-  bool myPlain = true;                         // and indices are offsets
-  std::vector<size_t> myBorn;                  // ranks
-  ooze_capture *myCapture = nullptr;           // of the solver that is stored
-  std::vector<uint64_t> myNow;                 // ids of the solver, in memory that is used again
-  std::vector<std::vector<uint32_t>> myValues; // that the capture has no array of, by attribute
+  std::vector<uint64_t> myIds;       // by rank
+  std::vector<GA_Offset> myOffsets;  // by rank
+  bool myStraight = true;            // ranks are indices
+  bool myPlain = true;               // and indices are offsets
+  std::vector<size_t> myBorn;        // ranks
+  ooze_capture *myCapture = nullptr; // of the solver that is stored
+  std::vector<uint64_t> myNow;       // ids of the solver, in memory that is used again
+  std::vector<Derived> myDerived;    // by attribute
+  std::vector<uint32_t> myFresh;     // to compare those with
 };
 
 ooze_attribute_info attribute_info(int a);

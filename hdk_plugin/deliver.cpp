@@ -69,6 +69,7 @@ bool Bridge::update_points(ooze_solver *s, GU_Detail &gdp, Report &report) {
         myBorn.empty() ? GA_INVALID_OFFSET : gdp.appendPointBlock(GA_Size(myBorn.size()));
     for (size_t i = 0; i < myBorn.size(); ++i) at[myBorn[i]] = fresh + GA_Offset(i);
     if (some || !myBorn.empty()) gdp.bumpDataIdsForAddOrRemove(true, false, false);
+    for (auto &had : myDerived) had.id = -1;
     myIds = myNow;
     myOffsets = at;
     order(gdp);
@@ -102,21 +103,37 @@ bool Bridge::capture(ooze_solver *s, const Output &output, Report &report) {
   return solver_ok(s, ooze_capture_take(myCapture, bits), "capture", report);
 }
 
-// By rank, until the next capture. NULL where there are none, which is no failure unless those that
-// the capture has no array of are asked for as well: the materials', or 0.
-const void *Bridge::values(ooze_attribute a, const ooze_attribute_info &info, bool absent_too,
-                           Report &report) {
+// By rank, until the next capture. NULL where there are none, or where the detail has them already;
+// those that the capture has no array of, the materials' or 0, only where they are asked for.
+const void *Bridge::values(ooze_attribute a, const ooze_attribute_info &info, const GU_Detail &gdp,
+                           bool absent_too, Report &report) {
   const void *array = nullptr;
   ooze_result r = info.is_state ? ooze_capture_array(myCapture, a, &array) : OOZE_OK;
   if (r >= 0 && !array && absent_too) {
-    myValues.resize(OOZE_ATTRIBUTE_COUNT);
-    myValues[size_t(a)].resize(myIds.size() * info.components);
-    array = myValues[size_t(a)].data();
-    r = ooze_capture_read(myCapture, a, 0, uint32_t(myIds.size()), 0, myValues[size_t(a)].data());
+    myDerived.resize(OOZE_ATTRIBUTE_COUNT);
+    Derived &had = myDerived[size_t(a)];
+    myFresh.resize(myIds.size() * info.components);
+    r = ooze_capture_read(myCapture, a, 0, uint32_t(myIds.size()), 0, myFresh.data());
+    const GA_Attribute *there = gdp.findPointAttribute(info.name);
+    if (r >= 0 && there && had.id != -1 && there->getDataId() == had.id && myFresh == had.values)
+      return nullptr;
+    had.values.swap(myFresh);
+    had.id = -1;
+    array = had.values.data();
   }
   if (r >= 0) return array;
   report.fail("%s: %s", info.name, ooze_capture_message(myCapture));
   return nullptr;
+}
+
+static bool all_zero(const uint32_t *words, size_t count) { // or -0
+  for (size_t first = 0; first < count; first += 4096) {
+    uint32_t any = 0;
+    const size_t end = std::min(first + 4096, count);
+    for (size_t i = first; i < end; ++i) any |= words[i];
+    if (any & 0x7fffffffu) return false;
+  }
+  return true;
 }
 
 template <class T, class S>
@@ -170,7 +187,7 @@ bool Bridge::write_stretch(GU_Detail &gdp, Report &report) {
   GA_Attribute *a = gdp.findPointAttribute("stretch");
   a->setTypeInfo(GA_TYPE_TRANSFORM);
   const auto *conform = static_cast<const fpreal32 *>(
-      values(OOZE_CONFORMATION, attribute_info(OOZE_CONFORMATION), true, report));
+      values(OOZE_CONFORMATION, attribute_info(OOZE_CONFORMATION), gdp, true, report));
   if (!conform) return myIds.empty();
   std::vector<fpreal32> matrices(9 * myIds.size());
   for (size_t r = 0; r < myIds.size(); ++r)
@@ -203,16 +220,17 @@ bool Bridge::store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report 
     if (!wanted(d.info, i, output)) continue;
     // of the quiet ones only this one can be the materials'
     const bool untold = quiet(a) && !gdp.findPointAttribute(d.info.name);
-    d.values = values(a, d.info, !untold || a == OOZE_SOLVENT_VISCOSITY, report);
+    d.values = values(a, d.info, gdp, !untold || a == OOZE_SOLVENT_VISCOSITY, report);
     if (report.failed()) return false;
     const auto *words = static_cast<const uint32_t *>(d.values);
-    const size_t count = myIds.size() * d.info.components;
-    auto is_zero = [](uint32_t w) { return (w & 0x7fffffffu) == 0; }; // or -0
-    if (untold && (!words || std::all_of(words, words + count, is_zero))) continue;
+    if (untold && (!words || all_zero(words, myIds.size() * d.info.components))) continue;
     d.to = attribute_for(gdp, d.info);
     if (d.values) all.push_back(d);
   }
   write_all(all);
+  for (auto &d : all)
+    for (auto &had : myDerived)
+      if (d.values == had.values.data()) had.id = d.to->getDataId();
   if (!store_links(s, gdp, myIds, myOffsets, report)) return false;
   if (output.stretch && !write_stretch(gdp, report)) return false;
 
