@@ -238,9 +238,7 @@ ooze_result oz_speeds_after_step(ooze_solver *s, double duration) {
   const double dt = duration / s->run.substeps, d = (double)s->separation;
   if (fastest * duration < OZ_SHORT_WAY * d) return OOZE_OK; /* a later step will find it */
   const double stiffest = OZ_WAVE_MOST * d / dt;
-  /* explicit models are stable up to d / dt */
-  const double shortest = s->params.model == OOZE_MODEL_CONFORMATION ? OZ_CORRECTION_TIME : 0.0;
-  explained += d / fmax(dt, shortest);
+  explained += d / fmax(dt, OZ_CORRECTION_TIME);
   if (fastest <= OZ_SPEED_MARGIN * (explained + fmin(waves, stiffest))) return OOZE_OK;
   OZ_TRY(waves_of_particles(s, &own));
   explained += fmin(fmax(waves, own), stiffest);
