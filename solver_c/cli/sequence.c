@@ -2,6 +2,7 @@
 #include "sequence.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,27 +64,42 @@ static int by_frame(const void *a, const void *b) {
   return x != y ? (x < y ? -1 : 1) : strcmp(p, q);
 }
 
-/* A file, a folder of them, or the folder of a run. */
-static int gather(const char *cache, cli_sequence *s) {
+/* The points of a folder; one that is not there has none. */
+static int gather_folder(const char *folder, cli_sequence *s) {
+  errno = 0;
+  DIR *d = opendir(folder);
+  if (!d) return errno == ENOMEM ? CLI_MEMORY : CLI_DONE;
+  int held = 1;
+  for (struct dirent *e = readdir(d); e && held && s->count <= MOST_FRAMES; e = readdir(d))
+    if (is_points(e->d_name)) held = push(s, folder, e->d_name);
+  closedir(d);
+  return held ? CLI_DONE : CLI_MEMORY;
+}
+
+/* A file, a folder of them, or the folder of a run; the program's exit code. */
+static int gather(const char *cache, const char *command, cli_sequence *s) {
   char folder[CLI_PATH_ROOM];
-  for (int inner = 1; inner >= 0; --inner) {
+  for (int inner = 1; inner >= 0 && !s->count; --inner) {
     snprintf(folder, sizeof folder, "%s%s", cache, inner ? "/points" : "");
-    DIR *d = opendir(folder);
-    if (!d) continue;
-    for (struct dirent *e = readdir(d); e && s->count < MOST_FRAMES; e = readdir(d))
-      if (is_points(e->d_name) && !push(s, folder, e->d_name)) break;
-    closedir(d);
-    if (s->count) {
-      qsort(s->paths, s->count, sizeof *s->paths, by_frame);
-      return 1;
-    }
+    if (gather_folder(folder, s) != CLI_DONE) return CLI_MEMORY;
   }
+  if (s->count > MOST_FRAMES) {
+    cli_error("%s: %s: holds more than %d files; expected fewer, or files by their names", command,
+              folder, MOST_FRAMES);
+    return CLI_BAD_INPUT;
+  }
+  if (s->count) {
+    qsort(s->paths, s->count, sizeof *s->paths, by_frame);
+    return CLI_DONE;
+  }
+  errno = 0;
   DIR *d = opendir(cache);
-  if (d) {
-    closedir(d);
-    return 0;
-  }
-  return push(s, "", cache);
+  if (!d && errno == ENOMEM) return CLI_MEMORY;
+  if (!d) return push(s, "", cache) ? CLI_DONE : CLI_MEMORY;
+  closedir(d);
+  cli_error("%s: %s: holds no points (.bgeo.sc .bgeo .geo .ply), nor does %s/points", command,
+            cache, cache);
+  return CLI_BAD_INPUT;
 }
 
 /* The scene that a run left beside its points. */
@@ -95,10 +111,9 @@ void cli_find_scene(const char *points, char *out, size_t room) {
   for (size_t i = 0; i < 2; ++i) {
     snprintf(out, room, "%.*s%s%s", length, points, slash ? "/" : "", ups[i]);
     FILE *f = fopen(out, "r");
-    if (f) {
-      fclose(f);
-      return;
-    }
+    const int there = f || errno == ENOMEM; /* reading it tells of the memory */
+    if (f) fclose(f);
+    if (there) return;
   }
   out[0] = 0;
 }
@@ -120,22 +135,13 @@ int cli_sequence_gather(cli_sequence *s, const char *command, const char *const 
                         size_t count, int low, int high, uint32_t every, int *code) {
   for (size_t c = 0; c < count; ++c) {
     cli_sequence one = {NULL, 0};
-    int held = 1;
-    if (!gather(caches[c], &one)) {
-      cli_error("%s: %s: holds no points (.bgeo.sc .bgeo .geo .ply), nor does %s/points", command,
-                caches[c], caches[c]);
-      cli_sequence_release(&one);
-      *code = CLI_BAD_INPUT;
-      return 0;
-    }
-    if (one.count > 1) choose(&one, low, high, every);
-    for (uint32_t i = 0; i < one.count && held; ++i) held = push(s, "", one.paths[i]);
+    *code = gather(caches[c], command, &one);
+    if (*code == CLI_DONE && one.count > 1) choose(&one, low, high, every);
+    for (uint32_t i = 0; i < one.count && *code == CLI_DONE; ++i)
+      if (!push(s, "", one.paths[i])) *code = CLI_MEMORY;
     cli_sequence_release(&one);
-    if (!held) {
-      cli_error("%s: out of memory", command);
-      *code = CLI_MEMORY;
-      return 0;
-    }
+    if (*code == CLI_MEMORY) cli_error("%s: out of memory", command);
+    if (*code != CLI_DONE) return 0;
   }
   return 1;
 }
@@ -161,7 +167,7 @@ ooze_result cli_use_scene(cli_scene_beside *at, const char *command, const char 
   snprintf(at->path, sizeof at->path, "%s", found);
   if (!found[0]) return OOZE_OK;
   ooze_result result = ooze_scene_load(found, options, &at->scene, why);
-  if (result >= 0 || given) return result;
+  if (result >= 0 || given || result == OOZE_ERROR_MEMORY) return result;
   cli_error("%s: %s; going on without the scene", command, why->text);
   return OOZE_OK;
 }

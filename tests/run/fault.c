@@ -48,6 +48,12 @@ __attribute__((destructor)) static void end(void) {
   fclose(file);
 }
 
+/* Past destructors, as the program leaves. */
+void _Exit(int code) {
+  end();
+  _exit(code);
+}
+
 static int fails(int which) {
   const long n = atomic_fetch_add(&calls[which], 1) + 1;
   if (which != kind || !(lasting ? n >= fatal : n == fatal)) return 0;
