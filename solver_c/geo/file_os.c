@@ -84,9 +84,10 @@ int oz_os_times(const char *path, int64_t *out_ns) {
 }
 
 int oz_os_list(const char *folder, void (*each)(void *user, const char *name), void *user) {
-  char pattern[MAX_PATH + 4];
+  char pattern[4096];
   WIN32_FIND_DATAA found;
-  snprintf(pattern, sizeof pattern, "%s\\*", folder);
+  if (snprintf(pattern, sizeof pattern, "%s\\*", folder) >= (int)sizeof pattern)
+    return ENAMETOOLONG;
   HANDLE search = FindFirstFileA(pattern, &found);
   if (search == INVALID_HANDLE_VALUE) return last_error();
   do each(user, found.cFileName);
@@ -105,8 +106,11 @@ void oz_os_reason(int error, char *out, size_t capacity) {
 
 uint32_t oz_os_process(void) { return (uint32_t)GetCurrentProcessId(); }
 bool oz_os_process_gone(uint32_t process) {
-  (void)process;
-  return false;
+  HANDLE handle = OpenProcess(SYNCHRONIZE, FALSE, process);
+  if (!handle) return GetLastError() == ERROR_INVALID_PARAMETER; /* no such process */
+  const bool ended = WaitForSingleObject(handle, 0) == WAIT_OBJECT_0;
+  CloseHandle(handle);
+  return ended;
 }
 uint32_t oz_os_host(void) {
   char name[256] = "";

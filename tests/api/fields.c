@@ -3,6 +3,8 @@
 #define SCENE_SIDE 7
 #include "scene.h"
 
+#include "base/memory.h"
+
 /* Everything that can be left out, with a value that is nobody's default. */
 static const struct {
   ooze_attribute attribute;
@@ -206,11 +208,11 @@ OZ_CASE(checkpoints_with_and_without_fields_load_anywhere) {
 static int refuse;
 static void *take(void *user, size_t bytes, size_t alignment) {
   (void)user;
-  return refuse ? NULL : aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+  return refuse || alignment > 64 ? NULL : oz_allocate(1, bytes);
 }
 static void give(void *user, void *memory, size_t bytes) {
   (void)user, (void)bytes;
-  free(memory);
+  oz_release(memory);
 }
 OZ_CASE(without_memory_for_a_field_nothing_changes) {
   ooze_solver_desc desc = cpu_desc(scene_separation, OOZE_TASKS_SERIAL);

@@ -2,18 +2,12 @@
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L
 /* SDF bricks from meshes and files, .vdb files out and back, and files that are damaged. */
+#include "base/seconds.h"
 #include "scenes.h"
 #include "scratch.h"
 
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void needs_vdb(void) {
   if (!ooze_surface_has_vdb()) OZ_SKIP("built without OpenVDB");
@@ -347,10 +341,10 @@ OZ_CASE(damaged_vdb_is_refused_quickly) {
     f = fopen(scratch_path("bad.vdb"), "wb");
     CHECK_EQ(fwrite(bad, 1, length, f), length);
     fclose(f);
-    start = now();
+    start = oz_seconds();
     why.text[0] = 0;
     r = ooze_sdf_from_vdb(&d, scratch_path("bad.vdb"), NULL, &sdf, &why);
-    slowest = fmax(slowest, now() - start);
+    slowest = fmax(slowest, oz_seconds() - start);
     if (r != OOZE_OK) {
       CHECK(why.text[0] && !sdf.bricks, "trial %d: a refusal has a reason and leaves nothing",
             trial);
