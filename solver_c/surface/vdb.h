@@ -37,16 +37,24 @@ ooze_result oz_sdf_check_mesh(const ooze_sdf_desc *desc, const float *points, ui
 #ifdef __cplusplus
 }
 
+#include <system_error>
+
 /* Behind the try block of an exported function: every exception becomes a result. */
-#define OZ_CATCH(why, subject)                                                \
-  catch (const std::bad_alloc &) {                                            \
-    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", subject);     \
-  }                                                                           \
-  catch (const std::exception &e) {                                           \
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: %s", subject, e.what());      \
-  }                                                                           \
-  catch (...) {                                                               \
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: unknown exception", subject); \
+#define OZ_CATCH(why, subject)                                                           \
+  catch (const std::bad_alloc &) {                                                       \
+    return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", subject);                \
+  }                                                                                      \
+  catch (const std::system_error &e) { /* TBB starts a thread, which takes memory */     \
+    const int lack = e.code() == std::errc::resource_unavailable_try_again ||            \
+                     e.code() == std::errc::not_enough_memory;                           \
+    return oz_fail(why, lack ? OOZE_ERROR_MEMORY : OOZE_ERROR_FORMAT, "%s: %s", subject, \
+                   e.what());                                                            \
+  }                                                                                      \
+  catch (const std::exception &e) {                                                      \
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: %s", subject, e.what());                 \
+  }                                                                                      \
+  catch (...) {                                                                          \
+    return oz_fail(why, OOZE_ERROR_FORMAT, "%s: unknown exception", subject);            \
   }
 #endif
 #endif
