@@ -45,7 +45,7 @@ public:
     }
   }
 
-  // What the parameters say of the world, as the particles' space has it. The matrix may turn and
+  // Parameters that speak of the world, as the particles' space has it. The matrix may turn and
   // move it, but not scale it.
   bool move(const UT_DMatrix4 &to_local, oz::Report &report) {
     static const float axes[12] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};

@@ -1,5 +1,5 @@
-// Ooze Collider: what a geometry is to the solver, as attributes of its primitives; its guide is
-// what the solver sees. SPDX-License-Identifier: Apache-2.0
+// Ooze Collider: the part of a geometry in the simulation, as attributes of its primitives; its
+// guide is what the solver sees. SPDX-License-Identifier: Apache-2.0
 #include <GA/GA_Handle.h>
 #include <GA/GA_Iterator.h>
 
@@ -62,7 +62,7 @@ protected:
     mySopFlags.setNeedGuide1(true);
   }
   OP_ERROR cookMyGuide1(OP_Context &context) override {
-    oz::Report quiet; // what is wrong with it the solver says
+    oz::Report quiet; // the solver tells its faults
     myGuide1->clearAndDestroy();
     oz::guarded(quiet, [&] {
       const oz::Parms parms("collider", *this, context.getTime());

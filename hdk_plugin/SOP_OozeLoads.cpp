@@ -1,5 +1,5 @@
-// Ooze Loads: what the fluid does to colliders and bodies, as attributes of points by their names.
-// SPDX-License-Identifier: Apache-2.0
+// Ooze Loads: forces and torques of the fluid on colliders and bodies, as attributes of points by
+// their names. SPDX-License-Identifier: Apache-2.0
 #include <GA/GA_AttributeDict.h>
 #include <GA/GA_Handle.h>
 #include <GA/GA_Iterator.h>

@@ -184,7 +184,7 @@ private:
     if (report.cancelled) report.fail("stopped at frame %d; cook again to go on from it", done);
     if (report.failed()) return;
     gdp->replaceWith(state);
-    oz::colour(now, *gdp, report); // what goes on from here has the colours of the sources
+    oz::colour(now, *gdp, report); // the state that goes on keeps the colours of the sources
   }
 
   std::string file_of(int frame) const {

@@ -72,7 +72,7 @@ private:
     }
   }
 
-  // What every born particle carries: the material's numbers, by the schema's list. Points of a
+  // Attributes of every born particle: the material's numbers, by the schema's list. Points of a
   // ramp that has none are left out: there are many of them, and 0 is what a point without the
   // attribute has.
   void dress(const ooze_material &material, int emission, double separation, double life) {
@@ -164,7 +164,7 @@ private:
     tell("body", parms);
   }
 
-  // What tells the solver how the polygons of a body move.
+  // Anchors by which the solver finds the motion of a body's polygons.
   void anchor(const oz::Filling::Part &part, const oz::Parms &parms) {
     const double zero[3] = {0, 0, 0}, at[3] = {parms.number("holdat", 0), parms.number("holdat", 1),
                                                parms.number("holdat", 2)};

@@ -6,7 +6,7 @@
 namespace oz {
 
 // Points whose `body` is above 0 and that belong to none yet: those of one number are one body.
-// What a body is once it is there is in its particles (`owner`, `bodyrest`) and in ooze_clock.
+// The state of a body is in its particles (`owner`, `bodyrest`) and in ooze_clock.
 class Births {
 public:
   bool find(const GU_Detail &gdp, Materials &materials, Report &report);

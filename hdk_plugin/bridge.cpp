@@ -247,7 +247,7 @@ Stamp Bridge::stamp(const GU_Detail &gdp) {
   for (const char *name : {"restlength", "linkkind", "linkspare"})
     add(gdp.findAttribute(GA_ATTRIB_PRIMITIVE, name));
   for (GA_DataId id : s.ids)
-    if (id == -1) s.ids.clear(); // somebody does not manage ids: nothing can be told from them
+    if (id == -1) s.ids.clear(); // an attribute without managed ids: nothing can be told from them
   if (!s.ids.empty())
     s.ids.insert(s.ids.end(), {GA_DataId(gdp.getNumPoints()), GA_DataId(gdp.getNumPrimitives())});
   return s;

@@ -11,7 +11,7 @@ struct Stamp {
   bool operator==(const Stamp &o) const { return !ids.empty() && ids == o.ids; }
 };
 
-struct Output { // what is written beside the state
+struct Output { // attributes beside the state
   bool stretch = false, stress = false, mass = false;
 };
 
@@ -24,10 +24,10 @@ public:
   // else that a point carries stays with it. The solver must hold what `load` or the last `store`
   // on this detail had, gone further.
   bool store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report &report);
-  // The same detail with other objects: who it is read from the points again.
+  // The same detail with other objects: ids are read from the points again.
   bool adopt(const GU_Detail &gdp, Report &report);
 
-  // What was kept of the solver goes, before the solver does.
+  // Frees all that belongs to the solver, before the solver goes.
   void release();
 
   const std::vector<uint64_t> &ids() const { return myIds; }          // ascending

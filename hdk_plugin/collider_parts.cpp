@@ -211,7 +211,7 @@ static bool packed(const GU_Detail &now, const ColliderSettings &settings,
     Piece piece;
     begin_piece(called.empty() ? "packed" + std::to_string(i) : called, settings, piece);
     if (!overrule(now, prim, point, piece, report)) return false;
-    if (piece.type == 0) piece.type = 2; // what is packed does not bend
+    if (piece.type == 0) piece.type = 2; // packed geometry does not bend
     piece.now = input.now->packed(i).points;
     piece.triangles = input.now->packed(i).triangles;
     if (piece.now.empty()) {

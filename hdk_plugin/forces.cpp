@@ -30,7 +30,7 @@ std::vector<float> &Forces::rate() {
   return myResistance;
 }
 
-// What one point says of one particle. A particle's own `force` is state that the solver has.
+// The forces of one point on one particle. A particle's own `force` is state that the solver has.
 void Forces::take(const GU_Detail &from, GA_Offset point, size_t particle, bool force) {
   double value[3] = {0, 0, 0};
   if (force && find_number(from, "force", GA_INVALID_OFFSET, point, 3, value)) {

@@ -1,4 +1,4 @@
-// What a cook has to say, what the host lends to the solver, and parameters by name.
+// Messages of a cook, hooks of the host for the solver, and parameters by name.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <GU/GU_Detail.h>

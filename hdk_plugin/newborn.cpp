@@ -60,7 +60,7 @@ static GA_Offset nozzle_of(const std::vector<Nozzle> &nozzles, int handle, const
 static void pass_on(const GU_Detail &sources, const std::vector<GA_Offset> &fresh, GU_Detail &gdp) {
   Materials materials;
   std::vector<Nozzle> nozzles;
-  Report quiet; // what is wrong with a nozzle was said before the step
+  Report quiet; // faults of a nozzle were told before the step
   if (!find_nozzles(&sources, nullptr, 0, materials, nozzles, quiet) || nozzles.empty()) return;
   GA_ROHandleI handle(gdp.findPointAttribute("source"));
   std::vector<GA_Offset> from;

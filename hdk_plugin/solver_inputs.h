@@ -48,7 +48,7 @@ protected:
   int64 look() const { return myLook; }
   void forget_inputs() { myFirst = myLast = Inputs(); }
 
-  OP_Context *myContext = nullptr; // of the cook that runs: what inputs are cooked with
+  OP_Context *myContext = nullptr; // of the cook that runs; inputs are cooked with it
 
 private:
   bool moving();

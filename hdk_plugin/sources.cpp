@@ -230,7 +230,7 @@ bool first_particles(const GU_Detail &source, GU_Detail &out, Report &report) {
   for (GA_Index i = 0; emission.isValid() && i < source.getNumPoints(); ++i)
     if (emission_of(emission, source.pointOffset(i)) == NOZZLE) keep[size_t(i)] = 0, --kept;
   keep_points(out, keep);
-  if (kept == 0) { // what is born later has nothing to do with what the source's points carry
+  if (kept == 0) { // later births have nothing to do with the attributes of the source's points
     double separation = 0;
     const bool told =
         find_number(source, "separation", GA_INVALID_OFFSET, GA_INVALID_OFFSET, 1, &separation);
@@ -251,8 +251,7 @@ static void positions_of(const GU_Detail &gdp, std::vector<float> &out) {
                           reinterpret_cast<UT_Vector3 *>(out.data()));
 }
 
-// What the solver gives a new particle, attribute by attribute, asked of one that has a single
-// particle.
+// Values of a new particle, attribute by attribute, asked of a solver that has a single one.
 static const std::vector<std::vector<float>> &newborn() {
   static const auto values = [] {
     std::vector<std::vector<float>> made(OOZE_ATTRIBUTE_COUNT);

@@ -1,4 +1,4 @@
-// What the verb nodes have in common: a node whose cook is a verb, and parameters read by name.
+// Common parts of the verb nodes: a node whose cook is a verb, and parameters read by name.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <DEP/DEP_MicroNode.h>
@@ -35,8 +35,8 @@ template <class To> void deliver(To &node, const Report &report) {
   if (report.failed()) node.addError(SOP_MESSAGE, report.error.c_str());
 }
 
-// A cook that reads inputs and writes gdp. What it keeps from cook to cook must be of no
-// consequence: Houdini may drop it.
+// A cook that reads inputs and writes gdp. Its caches must be of no consequence:
+// Houdini may drop them.
 class Cook : public SOP_NodeCacheOptions {
 protected:
   virtual void run(OP_Context &context, Report &report) = 0;

@@ -1,4 +1,4 @@
-/* What `ooze bench` measured, in print. SPDX-License-Identifier: Apache-2.0 */
+/* Figures of `ooze bench`, in print. SPDX-License-Identifier: Apache-2.0 */
 #include "bench_print.h"
 
 #include <inttypes.h>

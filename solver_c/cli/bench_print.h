@@ -1,4 +1,4 @@
-/* What `ooze bench` measured, in print. SPDX-License-Identifier: Apache-2.0 */
+/* Figures of `ooze bench`, in print. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OOZE_CLI_BENCH_PRINT_H
 #define OOZE_CLI_BENCH_PRINT_H
 

@@ -41,7 +41,7 @@ static const char *command_word(const void *context, size_t index) {
   return commands[index].name;
 }
 
-/* What was printed has to have arrived: the last of it leaves when the stream is closed. */
+/* All output has to have arrived: the last of it leaves when the stream is closed. */
 static int printed(int code) {
   const int before = ferror(stdout);
   if (!before && fflush(stdout) == 0) return code;

@@ -10,7 +10,7 @@
 #include "sequence.h"
 #include "ooze/ooze_scene.h"
 
-/* What the command line asks for. */
+/* Requests of the command line. */
 typedef struct render_request {
   const char *out, *scene_path, *colour, *size, *frames, *caption, *range;
   int spheres, surface, quiet;

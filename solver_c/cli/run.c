@@ -165,7 +165,7 @@ static void json_frame(const ooze_run_progress *p, double left) {
   fflush(stdout);
 }
 
-/* What the program does while nothing is told, and what a stop would wait for. */
+/* Work that goes on while nothing is told, and that a stop would wait for. */
 static void note_work(const show *w, const ooze_run_progress *p) {
   cli_idle();
   if (p->fraction >= 1.0 && !p->done) {
@@ -282,7 +282,7 @@ static void print_json(const ooze_run_report *r, const show *w, const char *fold
   putchar('\n');
 }
 
-/* What the command line asks for. */
+/* Requests of the command line. */
 typedef struct run_request {
   const char *scene_path, *folder, *frames, *wedge, *watch;
   int resume, accept, preview, as_json, profile;

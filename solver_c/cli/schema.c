@@ -210,7 +210,7 @@ static uint32_t gather(listed *out, uint32_t room) {
   return count;
 }
 
-/* What else a material has that is not as by default: yield stress, tension, heat. */
+/* Other values of a material that are not the default: yield stress, tension, heat. */
 static void further_values(const ooze_material *m, char *out, size_t room) {
   static const char *const said[] = {"density", "viscosity", "relaxation_time", "compliance"};
   size_t at = 0;
@@ -260,7 +260,7 @@ static void print_presets(int as_json, int markdown) {
       cli_json_number(&j, "relaxation_time", (double)m->relaxation_time);
       cli_json_number(&j, "compliance", compliance);
       cli_json_number(&j, "temperature", (double)m->temperature);
-      /* whatever else a material has that is a number */
+      /* any other number of a material */
       for (uint32_t k = 0; k < ooze_schema_count(); ++k) {
         static const char *const said[] = {"density", "viscosity", "relaxation_time", "compliance",
                                            "temperature"};

@@ -1,4 +1,4 @@
-/* Checkpoints of a run: what they tell of the scene, writing, finding. SPDX-License-Identifier:
+/* Checkpoints of a run: the scene in them, writing, finding. SPDX-License-Identifier:
  * Apache-2.0 */
 #include "session.h"
 

@@ -1,4 +1,4 @@
-/* What a run writes, and where. SPDX-License-Identifier: Apache-2.0 */
+/* Files and folders of a run. SPDX-License-Identifier: Apache-2.0 */
 #include "session.h"
 
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BLOCK = 1 << 20, MOST_FILES = 100000 /* what the text beside a checkpoint holds */ };
+enum { BLOCK = 1 << 20, MOST_FILES = 100000 /* contents of the text beside a checkpoint */ };
 
 /* A file is hashed by blocks, which all cores take in turns: the hash of the blocks' hashes. */
 enum { GROUP = 32 };

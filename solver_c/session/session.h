@@ -51,7 +51,7 @@ typedef struct oz_job {
   uint32_t slot;
   uint64_t number;
   int32_t frame;
-  int files, checkpoint, tells; /* what is wanted; tells: the frame is whole then */
+  int files, checkpoint, tells; /* the wishes; tells: the frame is whole then */
   ooze_run_progress progress;
   ooze_message why;
 } oz_job;

@@ -68,7 +68,7 @@ OOZE_API const char *ooze_version_text(void); /* "0.2.0" */
 OOZE_API const char *ooze_build_text(void);
 OOZE_API const char *ooze_result_name(ooze_result r);
 
-/* ---- Hooks: what the host lends ---------------------------------------------------------- */
+/* ---- Hooks of the host ---------------------------------------------------------- */
 
 typedef void (*ooze_range_fn)(void *arg, uint32_t begin, uint32_t end);
 enum { OOZE_LOG_INFO = 0, OOZE_LOG_WARNING = 1, OOZE_LOG_ERROR = 2 };
@@ -104,7 +104,8 @@ enum {
   OOZE_ISA_AVX2 = 4,
   OOZE_ISA_AVX512 = 5
 };
-/* Who runs the chunks. AUTO: the host's parallel_for if given, else TBB if built in, else the pool.
+/* The scheduler of chunks. AUTO: the host's parallel_for if given, else TBB if built in, else the
+ * pool.
  */
 enum {
   OOZE_TASKS_AUTO = 0,
@@ -167,8 +168,8 @@ enum {
   OOZE_SCHEME_STRESS = 3
 };
 
-/* What springs do: none; made within h, yielding, dropped beyond (the paper's Algorithm 4); kept as
- * they are, yielding; made at the distances that neighbours have now (its fig. 12: a mold is
+/* Effects of springs: none; made within h, yielding, dropped beyond (the paper's Algorithm 4); kept
+ * as they are, yielding; made at the distances that neighbours have now (its fig. 12: a mold is
  * filled, then springs are added). */
 enum { OOZE_SPRINGS_OFF = 0, OOZE_SPRINGS_FLOW = 1, OOZE_SPRINGS_HOLD = 2, OOZE_SPRINGS_SET = 3 };
 
@@ -533,7 +534,7 @@ OOZE_API ooze_result ooze_collider_points(ooze_solver *s, ooze_collider collider
                                           const float *start, const float *end);
 /* Friction and stick that differ from place to place on a collider, in place of its own: `count`
  * places on its surface, 3 floats each, m, in its frame, about `spacing` apart and no further
- * (ooze_mesh_sample finds such places on a mesh). What touches it takes those of the places around,
+ * (ooze_mesh_sample finds such places on a mesh). Fluid at it takes those of the places around,
  * contact and boundary particles alike. friction or stick NULL: the collider's own. They stay until
  * they are given anew; count 0 takes them back. */
 OOZE_API ooze_result ooze_collider_friction_map(ooze_solver *s, ooze_collider collider,
@@ -784,7 +785,7 @@ OOZE_API ooze_result ooze_capture_params(const ooze_capture *c, ooze_params *out
 OOZE_API uint64_t ooze_capture_bytes(const ooze_capture *c);
 OOZE_API const char *ooze_capture_message(const ooze_capture *c); /* of the last refusal to read */
 
-/* What is state and belongs to no particle (time, next id, how far each emitter has poured, what
+/* State that belongs to no particle (time, next id, how far each emitter has poured, what
  * bodies there are) as 32-bit words, for hosts that keep the particles' attributes themselves.
  * Adding the same particles, parameters, materials, colliders and emitters (under their handles)
  * and then loading the words continues bit for bit. words NULL: only counts. Emitters that are not
@@ -837,7 +838,7 @@ OOZE_API ooze_result ooze_backend_get(uint32_t index, ooze_backend_info *out);
 OOZE_API uint64_t ooze_device_bytes(uint64_t particles);
 
 /* The conformation update alone: q (6) carried through one step by the velocity gradient grad_u (9,
- * row major, d u_a / d x_b), with relaxation time tau. What the model does to one particle; for
+ * row major, d u_a / d x_b), with relaxation time tau. The model's rule for one particle; for
  * rheometry. */
 OOZE_API void ooze_conformation_advance(const float q[6], const float grad_u[9], float tau,
                                         float dt, float out[6]);

@@ -18,7 +18,7 @@ extern "C" {
 
 /* ---- Limits and options ------------------------------------------------------------------ */
 
-/* What a reader may use. NULL in place of a pointer to one means the defaults. */
+/* Limits of a reader. NULL in place of a pointer to one means the defaults. */
 typedef struct ooze_io_limits {
   uint32_t size;
   uint32_t max_depth; /* nested arrays and maps. Default 64. */
@@ -58,7 +58,7 @@ enum {
   /* ids. In files int32 where all fit, else int64, as Houdini has no unsigned type. */
   OOZE_UINT64 = 4
 };
-/* What Houdini takes an attribute for: how transforms and blends treat it. */
+/* Houdini's type of an attribute: how transforms and blends treat it. */
 enum {
   OOZE_MEANING_NUMBER = 0,
   OOZE_MEANING_POINT = 1,
@@ -122,8 +122,8 @@ OOZE_API ooze_result ooze_points_read_memory(const char *name, const void *bytes
                                              ooze_message *why);
 
 /* Every attribute of a solver that is state, with pscale (half the separation) and the details time
- * and separation. What is read back continues the simulation: particles are added under their ids
- * and given all that the file holds. Nothing is added when it fails. */
+ * and separation. Files that are read back continue the simulation: particles are added under their
+ * ids and given all that the file holds. Nothing is added when it fails. */
 OOZE_API ooze_result ooze_points_from_solver(ooze_solver *s, ooze_points **out, ooze_message *why);
 /* The same of a capture, as far as `attributes` (bits: 1 << OOZE_POSITION ...) wants them, by that
  * many threads (0: all). Its arrays are the capture's own where that has them: the points go first.

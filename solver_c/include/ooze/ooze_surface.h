@@ -418,7 +418,7 @@ typedef struct ooze_render_shape {
 
 enum { OOZE_MAP_VIRIDIS = 0, OOZE_MAP_MAGMA = 1, OOZE_MAP_DIVERGING = 2, OOZE_MAP_HEAT = 3 };
 
-/* What a viewport shows of particles: lengths of velocities (3 floats each), how far conformations
+/* Particles in a viewport: lengths of velocities (3 floats each), how far conformations
  * are from rest and magnitudes of stresses (6 each), temperatures and numbers of materials. */
 enum {
   OOZE_VISUAL_SPEED = 0,
