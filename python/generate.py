@@ -7,7 +7,7 @@ The headers are the one list; nothing of them is written down a second time. SPD
 import re
 import sys
 
-HEADERS = ["ooze.h", "ooze_io.h", "ooze_surface.h", "ooze_scene.h"]
+HEADERS = ["ooze_base.h", "ooze_objects.h", "ooze_particles.h", "ooze.h", "ooze_io.h", "ooze_surface.h", "ooze_scene.h"]
 TYPES = {
     "uint8_t": "c_uint8", "int32_t": "c_int32", "uint32_t": "c_uint32", "int64_t": "c_int64",
     "uint64_t": "c_uint64", "size_t": "c_size_t", "float": "c_float", "double": "c_double",

@@ -1,9 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# exports.sh HEADER LIBRARY NM: the library exports the functions marked OOZE_API in the header, and nothing else.
-header=$1 library=$2 nm=${3:-nm}
+# exports.sh HEADER LIBRARY NM: the library exports the functions marked OOZE_API in the header and its parts, and nothing else.
+library=$2 nm=${3:-nm}
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
+header=$folder/whole.h
+cp "$1" "$header" || exit 1
+for part in $(sed -n 's,^#include "ooze/\(.*\)"$,\1,p' "$1"); do
+  cat "$(dirname "$1")/$part" >>"$header" || exit 1
+done
 
 # Declarations may span lines: comments and directives out, one declaration a line, then the name before the first "(".
 sed -e 's,/\*[^*]*\*/,,g' "$header" | grep -v '^#' | tr '\n' ' ' | tr ';{}' '\n\n\n' |
