@@ -1,7 +1,8 @@
-"""hython otls/build_recipes.py [FILE.hda]: the material presets as recipes (Houdini 20.5 or newer), so that they stand in the preset menu (the
-gear) of Ooze Source with their numbers in the dialog, ready to be changed. FILE is ooze_recipes.hda beside this script unless given; in
-a package it lies in otls/, where Houdini finds it. The numbers are those of `ooze schema presets --json`: from the package's
-scripts/python/ooze_presets.json, or from the program that OOZE names.
+"""hython otls/build_recipes.py [FILE.hda]: the material presets as recipes (Houdini 20.5 or newer),
+so that they stand in the preset menu (the gear) of Ooze Source with their numbers in the dialog,
+ready to be changed. FILE is ooze_recipes.hda beside this script unless given; in a package it lies
+in otls/, where Houdini finds it. The numbers are those of `ooze schema presets --json`: from the
+package's scripts/python/ooze_presets.json, or from the program that OOZE names.
 SPDX-License-Identifier: Apache-2.0
 """
 import json
@@ -21,7 +22,8 @@ def presets():
         with open(file, encoding="utf-8") as f:
             return json.load(f)
     program = os.environ.get("OOZE", os.path.join(HERE, "..", "build", "ooze"))
-    return json.loads(subprocess.run([program, "schema", "presets", "--json"], capture_output=True, check=True).stdout)
+    return json.loads(subprocess.run([program, "schema", "presets", "--json"], capture_output=True,
+                                     check=True).stdout)
 
 
 def token(field):
@@ -31,7 +33,8 @@ def token(field):
 
 def build(file):
     if not hasattr(getattr(hou, "data", None), "saveNodePresetRecipe"):
-        raise SystemExit("[ooze] this Houdini (%s) has no recipes; 20.5 or newer has" % hou.applicationVersionString())
+        raise SystemExit("[ooze] this Houdini (%s) has no recipes; 20.5 or newer has"
+                         % hou.applicationVersionString())
     box = hou.node("/obj").createNode("geo", "ooze_recipes")
     made = []
     for preset in presets():
@@ -40,9 +43,11 @@ def build(file):
         node.parm("preset").set("custom")
         for name, value in numbers.items():
             node.parm(name).set(value)
-        hou.data.saveNodePresetRecipe("ooze::material_%s::1.0" % preset["name"], preset["name"].replace("_", " ").title(), file, node,
+        hou.data.saveNodePresetRecipe("ooze::material_%s::1.0" % preset["name"],
+                                      preset["name"].replace("_", " ").title(), file, node,
                                       nodetype_patterns=NODE, submenu="Ooze",
-                                      parms=tuple(node.parmTuple(n) for n in ["preset"] + sorted(numbers)))
+                                      parms=tuple(node.parmTuple(n) for n in ["preset"]
+                                                  + sorted(numbers)))
         made.append(preset["name"])
     box.destroy()
     print("[ooze] %d recipes in %s" % (len(made), file))
@@ -50,4 +55,5 @@ def build(file):
 
 
 if __name__ == "__main__":
-    build(os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "ooze_recipes.hda")))
+    build(os.path.abspath(sys.argv[1] if len(sys.argv) > 1
+                          else os.path.join(HERE, "ooze_recipes.hda")))

@@ -1,5 +1,5 @@
-"""What `pip install .` calls (PEP 517): cmake builds the library, and a wheel holds it with the module. It needs
-nothing but Python, cmake and a compiler. SPDX-License-Identifier: Apache-2.0
+"""What `pip install .` calls (PEP 517): cmake builds the library, and a wheel holds it with the
+module. It needs nothing but Python, cmake and a compiler. SPDX-License-Identifier: Apache-2.0
 """
 import base64
 import hashlib
@@ -22,7 +22,8 @@ def get_requires_for_build_wheel(config_settings=None):
 
 def version():
     header = open(os.path.join(ROOT, "solver_c/include/ooze/ooze.h")).read()
-    return ".".join(re.search(r"OOZE_VERSION_%s (\d+)" % p, header).group(1) for p in ("MAJOR", "MINOR", "PATCH"))
+    return ".".join(re.search(r"OOZE_VERSION_%s (\d+)" % p, header).group(1)
+                    for p in ("MAJOR", "MINOR", "PATCH"))
 
 
 def library():
@@ -30,7 +31,8 @@ def library():
     if not os.path.exists(os.path.join(build, "CMakeCache.txt")):
         generator = ["-G", "Ninja"] if shutil.which("ninja") else []
         subprocess.check_call(["cmake", "-S", ROOT, "-B", build, "-DOOZE_TESTS=OFF"] + generator)
-    subprocess.check_call(["cmake", "--build", build, "--target", "ooze_full", "--parallel", str(os.cpu_count() or 2)])
+    subprocess.check_call(["cmake", "--build", build, "--target", "ooze_full", "--parallel",
+                           str(os.cpu_count() or 2)])
     return os.path.join(build, "libooze_full.so")
 
 

@@ -2,12 +2,14 @@
 
     python3 generate.py INCLUDE_FOLDER OUT
 
-The headers are the one list; nothing of them is written down a second time. SPDX-License-Identifier: Apache-2.0
+The headers are the one list; nothing of them is written down a second time.
+SPDX-License-Identifier: Apache-2.0
 """
 import re
 import sys
 
-HEADERS = ["ooze_base.h", "ooze_objects.h", "ooze_particles.h", "ooze.h", "ooze_io.h", "ooze_surface.h", "ooze_scene.h"]
+HEADERS = ["ooze_base.h", "ooze_objects.h", "ooze_particles.h", "ooze.h", "ooze_io.h",
+           "ooze_surface.h", "ooze_scene.h"]
 TYPES = {
     "uint8_t": "c_uint8", "int32_t": "c_int32", "uint32_t": "c_uint32", "int64_t": "c_int64",
     "uint64_t": "c_uint64", "size_t": "c_size_t", "float": "c_float", "double": "c_double",
@@ -54,7 +56,8 @@ class Headers:
     def read_structs(self, text):
         for name in re.findall(r"typedef struct (ooze_\w+) \1\s*;", text):
             self.opaque.append(name)
-        for name, body in re.findall(r"typedef struct (ooze_\w+) \{(.*?)\}\s*\1\s*;", text, flags=re.S):
+        for name, body in re.findall(r"typedef struct (ooze_\w+) \{(.*?)\}\s*\1\s*;", text,
+                                     flags=re.S):
             self.structs[name] = [f for line in body.split(";") for f in self.fields(line.strip())]
 
     def fields(self, line):
@@ -69,7 +72,8 @@ class Headers:
         for item in m.group(2).split(","):
             item = item.strip()
             name = re.search(r"(\w+)\s*(?:\[|$)", re.sub(r"\*|\bconst\b", " ", item)).group(1)
-            kind = "c_char_p" if base == "char" and item.count("*") == 1 else self.kind(base, item.count("*"))
+            kind = "c_char_p" if base == "char" and item.count("*") == 1 else self.kind(base,
+                item.count("*"))
             for size in reversed(re.findall(r"\[(\w+)\]", item)):
                 kind = "%s * %d" % (kind, number(size, self.constants))
                 kind = "(%s)" % kind
@@ -107,7 +111,8 @@ class Headers:
                     values.append((nested.group(2), nested.group(1)))
                 elif targets and "sizeof" not in statement:
                     right = statement.rsplit("=", 1)[1].strip()
-                    value = right[1:-1].encode() if right.startswith('"') else number(right, self.constants)
+                    value = right[1:-1].encode() if right.startswith('"') else number(right,
+                        self.constants)
                     values += [(t, value) for t in targets]
             self.defaults[name] = values
 
@@ -119,9 +124,11 @@ class Headers:
         for name, fields in self.structs.items():
             out += ["", "", "class %s(Structure):" % name, "    pass", "", "",
                     "%s._fields_ = [" % name] + ["    (%r, %s)," % f for f in fields] + ["]"]
-        out += ["", "DEFAULTS = {"] + ["    %r: %r," % item for item in self.defaults.items()] + ["}", "",
+        out += ["", "DEFAULTS = {"] + ["    %r: %r," % item
+                                       for item in self.defaults.items()] + ["}", "",
                                                                                                "FUNCTIONS = ["]
-        out += ["    (%r, %s, [%s])," % (n, r, ", ".join(k)) for n, r, k in self.functions] + ["]", ""]
+        out += ["    (%r, %s, [%s])," % (n, r, ", ".join(k)) for n, r, k in self.functions] + ["]",
+            ""]
         with open(path, "w") as f:
             f.write("\n".join(out))
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # %% [markdown]
 # # A pour of honey, from numbers to a mesh
-# `pip install .` in the tree installs the module. Each cell can be run by itself in a notebook that reads `# %%`.
+# `pip install .` in the tree installs the module. Each cell can be run by itself in a notebook that
+# reads `# %%`.
 
 # %% A solver, a material, a floor and a nozzle
 import ooze
@@ -9,7 +10,8 @@ import ooze
 solver = ooze.Solver(separation=0.003, substeps=8, rest=1)
 honey = solver.add_material("honey", viscosity=100.0)
 solver.add_collider("plane")
-solver.add_emitter(material=honey, radius=0.008, speed=0.4, start=(0.0, 0.12, 0.0), disturbance=0.005)
+solver.add_emitter(material=honey, radius=0.008, speed=0.4, start=(0.0, 0.12, 0.0),
+                   disturbance=0.005)
 
 # %% Thirty frames; arrays of all particles are numpy's
 for frame in range(30):

@@ -1,21 +1,24 @@
 #!/usr/bin/env python3
-"""The look-book: presets as shipped in every situation, knobs in five values. SPDX-License-Identifier: Apache-2.0
+"""The look-book: presets as shipped in every situation, knobs in five values.
+SPDX-License-Identifier: Apache-2.0
 
     lookbook.py OOZE FOLDER [NAME...] [-j N] [--only SITUATION]... [--fine] [--json FILE]
 
-NAME is a preset or a knob; none: all of them. For each a sheet FOLDER/NAME.png, and at the end a table of measures:
+NAME is a preset or a knob; none: all of them. For each a sheet FOLDER/NAME.png, and at the end a
+table of measures:
 
-    cluster    share of the particles that are in the largest piece at the end, joined at 1.5 separations
-    early      the same at the first picture: while it is poured, or drawn to 1.8 times its height
-    crumbs     share that is in pieces of less than 2 % of the particles
+    cluster    share of the particles that are in the largest piece at the end, joined at 1.5
+    separations early      the same at the first picture: while it is poured, or drawn to 1.8 times
+    its height crumbs     share that is in pieces of less than 2 % of the particles
     volume     that the surface encloses, over that of the particles
     pressed    median of the particles' density over that at rest, less 1
-    rough      outline from above: deviation from its first four harmonics (rms) over the mean radius
-    covered    share of the bust's upper side that has fluid within 1.2 separations
+    rough      outline from above: deviation from its first four harmonics (rms) over the mean
+    radius covered    share of the bust's upper side that has fluid within 1.2 separations
 
-A value that misses its bar has a star: a cluster below 98 % where one would see one piece, at the end or early, crumbs above
-2 % of what does not splash, a volume that is off by more than 2 %. --fine runs the bust at half the separation too, and prints the coverage of the
-one over that of the other.
+A value that misses its bar has a star: a cluster below 98 % where one would see one piece, at the
+end or early, crumbs above 2 % of what does not splash, a volume that is off by more than 2 %.
+--fine runs the bust at half the separation too, and prints the coverage of the one over that of the
+other.
 """
 import argparse
 import hashlib
@@ -32,8 +35,10 @@ import meshes
 import situations
 
 SPLASH = 1.0  # Pa s: thinner presets may come apart into drops
-PLY = {"float": "f", "float32": "f", "double": "d", "float64": "d", "int": "i", "int32": "i", "uint": "I", "uint32": "I",
-       "uchar": "B", "uint8": "B", "char": "b", "int8": "b", "short": "h", "int16": "h", "ushort": "H", "uint16": "H"}
+PLY = {"float": "f", "float32": "f", "double": "d", "float64": "d", "int": "i", "int32": "i",
+       "uint": "I", "uint32": "I",
+       "uchar": "B", "uint8": "B", "char": "b", "int8": "b", "short": "h", "int16": "h",
+       "ushort": "H", "uint16": "H"}
 
 
 def read_ply(path):
@@ -136,7 +141,8 @@ def coverage(points, separation, mesh):
             continue
         a, b, c = vertices[f[0]], vertices[f[1]], vertices[f[-2] if len(f) > 3 else f[2]]
         u, v = [b[i] - a[i] for i in range(3)], [c[i] - a[i] for i in range(3)]
-        here = math.hypot(u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
+        here = math.hypot(u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2],
+                          u[0] * v[1] - u[1] * v[0])
         here *= 1.0 if len(f) > 3 else 0.5
         all_area += here
         area += here if next(cells.near(middle), None) is not None else 0.0
@@ -157,7 +163,8 @@ class Book:
         self.presets = {p["name"]: p for p in json.loads(self.call("schema", "presets", "--json"))}
 
     def call(self, *arguments):
-        done = subprocess.run([self.ooze, *arguments], cwd=self.folder, text=True, capture_output=True)
+        done = subprocess.run([self.ooze, *arguments], cwd=self.folder, text=True,
+                              capture_output=True)
         if done.returncode:
             raise RuntimeError("ooze %s: %s" % (" ".join(arguments), done.stderr.strip()))
         return done.stdout
@@ -182,8 +189,10 @@ class Book:
             measures = dict(self.measure(name, shown, separation), stamp=stamp)
             with open(measured, "w") as file:
                 json.dump(measures, file)
-            for number in range(1, scene["output"]["frames"][1] + 1):  # what is not shown is not kept
-                if number not in shown and os.path.exists(os.path.join(self.folder, self.frame(name, number))):
+            # what is not shown is not kept
+            for number in range(1, scene["output"]["frames"][1] + 1):
+                if number not in shown and os.path.exists(os.path.join(self.folder,
+                    self.frame(name, number))):
                     os.remove(os.path.join(self.folder, self.frame(name, number)))
         return measures
 
@@ -197,7 +206,8 @@ class Book:
         points, values = self.points(name, shown[-1])
         sizes = pieces(points, 1.5 * separation)
         count = len(points)
-        self.call("surface", self.frame(name, shown[-1]), "-o", os.path.join(name, "mesh.ply"), "--quiet", "--threads", "1")
+        self.call("surface", self.frame(name, shown[-1]), "-o", os.path.join(name, "mesh.ply"),
+                  "--quiet", "--threads", "1")
         mesh, faces = read_ply(os.path.join(self.folder, name, "mesh.ply"))
         volume = meshes.volume(list(zip(mesh["x"], mesh["y"], mesh["z"])), faces)
         heights = sorted(p[1] for p in points)
@@ -214,17 +224,20 @@ class Book:
             "r95": radii[count * 95 // 100],
         }
         if name.endswith("bust"):
-            measures["covered"] = coverage(points, separation, os.path.join(self.folder, "bust.obj"))
+            measures["covered"] = coverage(points, separation,
+                                           os.path.join(self.folder, "bust.obj"))
         early = self.points(name, shown[0])[0]
         measures["early"] = pieces(early, 1.5 * separation)[0] / len(early)
         return measures
 
     def sheet(self, name, runs, scenes, columns):
-        pictures = [self.frame(run, number) for run, scene in zip(runs, scenes) for number in scene["picture"]["frames"]]
+        pictures = [self.frame(run, number) for run, scene in zip(runs, scenes)
+                    for number in scene["picture"]["frames"]]
         if columns == len(runs):  # a row for each moment
             rows = len(scenes[0]["picture"]["frames"])
             pictures = [pictures[rows * k + row] for row in range(rows) for k in range(columns)]
-        self.call("render", *pictures, "--sheet", str(columns), "--cell", "320", "-o", name + ".png", "--quiet",
+        self.call("render", *pictures, "--sheet", str(columns), "--cell", "320", "-o", name
+                  + ".png", "--quiet",
                   "--threads", "1")
 
 
@@ -232,7 +245,8 @@ def stars(situation, preset, m):
     """Names of the measures that miss their bars."""
     missed = set()
     thick = preset["viscosity"] >= SPLASH or preset["compliance"]
-    missed.update(k for k in ("cluster", "early") if situations.one_piece(situation, preset) and m[k] < 0.98)
+    missed.update(k for k in ("cluster", "early") if situations.one_piece(situation, preset)
+                  and m[k] < 0.98)
     if thick and m["crumbs"] > 0.02:
         missed.add("crumbs")
     if abs(m["volume"] - 1) > 0.02:
@@ -248,11 +262,13 @@ def table(rows, columns):
     lines = [[c for c in columns]] + rows
     wide = [max(len(r[k]) for r in lines) for k in range(len(columns))]
     for r in lines:
-        print("  ".join(text.ljust(w) if k < 2 else text.rjust(w) for k, (text, w) in enumerate(zip(r, wide))))
+        print("  ".join(text.ljust(w) if k < 2 else text.rjust(w) for k,
+                        (text, w) in enumerate(zip(r, wide))))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ooze")
     parser.add_argument("folder")
     parser.add_argument("names", nargs="*", metavar="NAME")
@@ -264,17 +280,20 @@ def main():
     book = Book(a.ooze, a.folder)
     unknown = [n for n in a.names if n not in book.presets and n not in situations.KNOBS]
     if unknown:
-        parser.error("%s: neither a preset (ooze schema presets) nor one of %s" % (unknown[0], ", ".join(situations.KNOBS)))
+        parser.error("%s: neither a preset (ooze schema presets) nor one of %s"
+                     % (unknown[0], ", ".join(situations.KNOBS)))
     names = a.names or list(book.presets) + list(situations.KNOBS)
     chosen = [s for s in situations.SITUATIONS if not a.only or s in a.only]
 
     sheets = {}  # name: (names of runs, their scenes, columns)
     for name in names:
         if name in book.presets:
-            sheets[name] = ([name + "_" + s for s in chosen], [situations.of(s, name) for s in chosen], 3)
+            sheets[name] = ([name + "_" + s for s in chosen],
+                            [situations.of(s, name) for s in chosen], 3)
         else:
             _, values, of = situations.KNOBS[name]
-            sheets[name] = ([knob_run(name, v) for v in values], [of(v) for v in values], len(values))
+            sheets[name] = ([knob_run(name, v) for v in values], [of(v) for v in values],
+                            len(values))
     fine = {}
     if a.fine and "bust" in chosen:
         for name in (n for n in names if n in book.presets):
@@ -284,7 +303,8 @@ def main():
             fine[name] = ("%s_fine_bust" % name, scene)
 
     with ThreadPoolExecutor(a.jobs) as pool:
-        jobs = {run: pool.submit(book.run, run, scene) for runs, scenes, _ in sheets.values() for run, scene in zip(runs, scenes)}
+        jobs = {run: pool.submit(book.run, run, scene) for runs, scenes, _ in sheets.values()
+                for run, scene in zip(runs, scenes)}
         jobs.update({run: pool.submit(book.run, run, scene) for run, scene in fine.values()})
         measures, failed = {}, []
         for run, job in jobs.items():
@@ -305,25 +325,32 @@ def main():
             covered = shown(m["covered"], False, "%.2f")
             if situation == "bust" and name in fine and fine[name][0] in measures:
                 covered += " (%.2f of half's)" % (m["covered"] / measures[fine[name][0]]["covered"])
-            rows.append([name, situation, str(m["particles"]), shown(m["cluster"], "cluster" in star, "%.3f"),
-                         shown(m["early"], "early" in star, "%.3f"), shown(m["crumbs"], "crumbs" in star, "%.3f"),
-                         shown(m["volume"], "volume" in star, "%.3f"), shown(m["pressed"], False, "%+.3f"),
+            rows.append([name, situation, str(m["particles"]),
+                         shown(m["cluster"], "cluster" in star, "%.3f"),
+                         shown(m["early"], "early" in star, "%.3f"),
+                         shown(m["crumbs"], "crumbs" in star, "%.3f"),
+                         shown(m["volume"], "volume" in star, "%.3f"),
+                         shown(m["pressed"], False, "%+.3f"),
                          shown(m["rough"], False, "%.3f"), covered])
     if rows:
-        table(rows, ["preset", "situation", "particles", "cluster", "early", "crumbs", "volume", "pressed", "rough", "covered"])
+        table(rows, ["preset", "situation", "particles", "cluster", "early", "crumbs", "volume",
+                     "pressed", "rough", "covered"])
     rows = []
     for name in (n for n in names if n in situations.KNOBS):
         unit, values, _ = situations.KNOBS[name]
         for v in (v for v in values if knob_run(name, v) in measures):
             m = measures[knob_run(name, v)]
-            rows.append([name, "%g %s" % (v, unit), "%.1f" % (1e3 * m["top"]), "%.1f" % (1e3 * m["r95"]),
-                         "%.3f" % m["cluster"], "%.3f" % m["volume"], shown(m["rough"], False, "%.3f")])
+            rows.append([name, "%g %s" % (v, unit), "%.1f" % (1e3 * m["top"]), "%.1f"
+                         % (1e3 * m["r95"]),
+                         "%.3f" % m["cluster"], "%.3f" % m["volume"],
+                         shown(m["rough"], False, "%.3f")])
     if rows:
         table(rows, ["knob", "value", "top mm", "r95 mm", "cluster", "volume", "rough"])
     if a.json:
         with open(a.json, "w") as file:
             json.dump(measures, file, indent=1)
-    print("%d of %d values miss their bar; sheets in %s" % (missed, 4 * sum(n in book.presets for n in names) * len(chosen), a.folder))
+    print("%d of %d values miss their bar; sheets in %s"
+          % (missed, 4 * sum(n in book.presets for n in names) * len(chosen), a.folder))
     for line in failed:
         print("FAILED  " + line, file=sys.stderr)
     return 1 if failed else 0

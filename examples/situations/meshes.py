@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Meshes of the situations: a spoon, what fills it, and a bust. SPDX-License-Identifier: Apache-2.0
 
-    meshes.py FOLDER      writes spoon.obj, spoonful.obj and bust.obj (m, y up) in well under a second
+    meshes.py FOLDER      writes spoon.obj, spoonful.obj and bust.obj (m, y up) in well under a
+    second
 """
 import math
 import os
@@ -87,7 +88,8 @@ def volume(points, faces):
 
 def bust(path, around=72, up=90):
     top = BUST[-1][0]
-    rings = [[bust_point(top * i / up, 2 * math.pi * j / around) for j in range(around)] for i in range(up + 1)]
+    rings = [[bust_point(top * i / up, 2 * math.pi * j / around) for j in range(around)]
+             for i in range(up + 1)]
     write(path, *closed(rings, [(0, 0, 0), (0, top, BUST[-1][3])]))
 
 
@@ -98,7 +100,8 @@ def bowl(x, z):
 
 
 def spoon_width(x):
-    half = BOWL_WIDTH * math.sqrt(max(0.0, 1.0 - (x / BOWL_LENGTH) ** 2)) if abs(x) < BOWL_LENGTH else 0.0
+    half = BOWL_WIDTH * math.sqrt(max(0.0,
+                                      1.0 - (x / BOWL_LENGTH) ** 2)) if abs(x) < BOWL_LENGTH else 0.0
     rim = 0.0025 if half > 0 else 0.0  # so that the bowl has a rim to stand on
     handle = HANDLE_WIDTH if x > 0.6 * BOWL_LENGTH else 0.0
     return max(half + rim, handle, 0.002)
@@ -112,11 +115,13 @@ def spoon(path, along=110, across=24):
         x = first + (HANDLE_END - first) * i / along
         rise = 0.12 * max(0.0, x - BOWL_LENGTH)  # the handle rises a little
         w = spoon_width(x)
-        across_at = [w * math.sin(0.5 * math.pi * (2.0 * j / across - 1.0)) for j in range(across + 1)]
+        across_at = [w * math.sin(0.5 * math.pi * (2.0 * j / across - 1.0))
+                     for j in range(across + 1)]
         upper = [(x, bowl(x, z) + rise, z) for z in across_at]
         lower = [(x, bowl(x, z) + rise - THICKNESS, z) for z in reversed(across_at)]
         rings.append(upper + lower)
-    write(path, *closed(rings, [(first, -0.5 * THICKNESS, 0), (HANDLE_END, rings[-1][0][1] - 0.5 * THICKNESS, 0)]))
+    write(path, *closed(rings, [(first, -0.5 * THICKNESS, 0), (HANDLE_END,
+        rings[-1][0][1] - 0.5 * THICKNESS, 0)]))
 
 
 def spoonful(path, around=40, up=20):
@@ -126,7 +131,8 @@ def spoonful(path, around=40, up=20):
         t = math.pi * (i / up - 0.5)
         y = math.sin(t) * (BOWL_DEPTH if t < 0 else 0.5 * BOWL_DEPTH)
         rings.append([(0.94 * BOWL_LENGTH * math.cos(t) * math.sin(2 * math.pi * j / around), y,
-                       0.94 * BOWL_WIDTH * math.cos(t) * math.cos(2 * math.pi * j / around)) for j in range(around)])
+                       0.94 * BOWL_WIDTH * math.cos(t) * math.cos(2 * math.pi * j / around))
+                       for j in range(around)])
     write(path, *closed(rings, [(0, -BOWL_DEPTH, 0), (0, 0.5 * BOWL_DEPTH, 0)]))
 
 

@@ -1,9 +1,12 @@
-"""make_help.py OOZE OUT: the help pages of the nodes, in Houdini's markup, into OUT/nodes/{sop,dop}.
+"""make_help.py OOZE OUT: the help pages of the nodes, in Houdini's markup, into
+OUT/nodes/{sop,dop}.
 
-Beside this script lies NAME.txt for each node: title and summary are made from the list of nodes, the text is taken as it is, and three
-sections are filled in:
-  @parameters   every parameter from `ooze schema nodes --json`, in the dialog's order with unit, default and range. Indented below it may stand
-                notes, "token: text", that are added to a parameter's own help; a note on a parameter that does not exist is an error
+Beside this script lies NAME.txt for each node: title and summary are made from the list of nodes,
+the text is taken as it is, and three sections are filled in:
+  @parameters   every parameter from `ooze schema nodes --json`, in the dialog's order with unit,
+  default and range. Indented below it may stand
+                notes, "token: text", that are added to a parameter's own help; a note on a
+                parameter that does not exist is an error
   @inputs       the labels come from the list; one paragraph each, in order, is the text
   | a | b |     a table
 SPDX-License-Identifier: Apache-2.0
@@ -21,7 +24,8 @@ def fail(text):
 
 
 def page_name(node):
-    """ooze::solver::1.0 is ooze--solver-1.0.txt: the namespace with two dashes, the version with one."""
+    """ooze::solver::1.0 is ooze--solver-1.0.txt: the namespace with two dashes, the version with
+    one."""
     words = node["type_name"].split("::")
     if len(words) == 1:
         return words[0] + ".txt"
@@ -36,7 +40,8 @@ def value_text(parm):
         token = parm["default_text"] if parm["type"] == "choice" else words[int(parm["default"][0])][0]
         if parm["token"] == "preset":  # they have a table of their own
             return "Default: %s." % dict(words)[token]
-        return "One of %s. Default: %s." % (", ".join(label for _, label in words), dict(words)[token])
+        return "One of %s. Default: %s." % (", ".join(label for _, label in words),
+                                            dict(words)[token])
     if parm["type"] == "toggle":
         return "Default: %s." % ("on" if parm["default"][0] else "off")
     if parm["type"] == "text":
@@ -57,7 +62,8 @@ def parameters(node, notes):
     known = {p["token"] for p in node["parameters"]}
     for token in notes:
         if token not in known:
-            fail("%s.txt has a note on '%s', which is no parameter of %s" % (node["name"], token, node["type_name"]))
+            fail("%s.txt has a note on '%s', which is no parameter of %s"
+                 % (node["name"], token, node["type_name"]))
     lines, folder = ["@parameters", ""], ""
     for p in node["parameters"]:
         if not p["help"].strip():
@@ -75,7 +81,8 @@ def parameters(node, notes):
 def inputs(node, paragraphs):
     labels = [l for l in node["inputs"].split("|") if l]
     if len(labels) != len(paragraphs):
-        fail("%s.txt tells of %d inputs, %s has %s" % (node["name"], len(paragraphs), node["type_name"], labels))
+        fail("%s.txt tells of %d inputs, %s has %s"
+             % (node["name"], len(paragraphs), node["type_name"], labels))
     lines = ["@inputs", ""] if labels else []
     for label, text in zip(labels, paragraphs):
         lines += ["%s:" % label, "    " + text, ""]
@@ -86,20 +93,25 @@ def table(rows):
     lines = ["table>>"]
     for i, row in enumerate(rows):
         lines.append("    tr>>")
-        lines += ["        %s>>%s" % ("th" if i == 0 else "td", cell.strip()) for cell in row.strip().strip("|").split("|")]
+        lines += ["        %s>>%s" % ("th" if i == 0 else "td", cell.strip())
+                  for cell in row.strip().strip("|").split("|")]
     return lines + [""]
 
 
 def presets(ooze):
     rows = ["| Material | Density (kg/m^3) | Viscosity (Pa s) | Relaxation time (s) | Compliance (1/Pa) | |"]
-    for p in json.loads(subprocess.run([ooze, "schema", "presets", "--json"], capture_output=True, check=True).stdout):
-        rows.append("| %s | %g | %g | %g | %g | %s |" % (p["name"].replace("_", " ").title(), p["density"], p["viscosity"],
-                                                     p["relaxation_time"], p["compliance"], p["about"]))
+    for p in json.loads(subprocess.run([ooze, "schema", "presets", "--json"], capture_output=True,
+                                       check=True).stdout):
+        rows.append("| %s | %g | %g | %g | %g | %s |"
+                    % (p["name"].replace("_", " ").title(), p["density"], p["viscosity"],
+                                                     p["relaxation_time"], p["compliance"],
+                                                     p["about"]))
     return table(rows)
 
 
 def page(node, text, ooze):
-    out = ["#type:     node", "#context:  " + node["context"], "#internal: " + node["type_name"], "#icon:     " + icon(node), "",
+    out = ["#type:     node", "#context:  " + node["context"], "#internal: " + node["type_name"],
+           "#icon:     " + icon(node), "",
            "= %s =" % node["label"], "", '"""%s"""' % node["help"], ""]
     lines, i, seen = text.split("\n"), 0, set()
     while i < len(lines):
@@ -111,7 +123,8 @@ def page(node, text, ooze):
             while i < len(lines) and (not lines[i].strip() or lines[i].startswith("    ")):
                 block.append(lines[i].strip())
                 i += 1
-            paragraphs = [" ".join(p.split("\n")) for p in "\n".join(block).strip().split("\n\n") if p]
+            paragraphs = [" ".join(p.split("\n")) for p in "\n".join(block).strip().split("\n\n")
+                          if p]
             if line.startswith("@inputs"):
                 out += inputs(node, paragraphs)
                 continue
@@ -139,14 +152,16 @@ def page(node, text, ooze):
 
 
 def icon(node):
-    """SOP/ooze_solver is the file config/Icons/SOP_ooze_solver.svg; for a node without an icon of its choice Houdini takes CONTEXT_type."""
+    """SOP/ooze_solver is the file config/Icons/SOP_ooze_solver.svg; for a node without an icon of
+    its choice Houdini takes CONTEXT_type."""
     return "SOP/ooze_" + node["name"] if node["context"] == "sop" else "DOP/" + node["type_name"]
 
 
 def main():
     ooze, folder = sys.argv[1], sys.argv[2]
     here = os.path.dirname(os.path.abspath(__file__))
-    nodes = json.loads(subprocess.run([ooze, "schema", "nodes", "--json"], capture_output=True, check=True).stdout)
+    nodes = json.loads(subprocess.run([ooze, "schema", "nodes", "--json"], capture_output=True,
+                                      check=True).stdout)
     for node in nodes:
         source = os.path.join(here, node["name"] + ".txt")
         if not os.path.exists(source):

@@ -7,8 +7,8 @@
     mesh = solver.points().surface().mesh()
     mesh.P, mesh["Cd"]            # numpy views of the library's own memory
 
-Units are metres, kilograms, seconds, kelvins; Y is up. A view keeps the object alive that owns its memory. Failures
-raise ooze.Error with the library's sentence. SPDX-License-Identifier: Apache-2.0
+Units are metres, kilograms, seconds, kelvins; Y is up. A view keeps the object alive that owns its
+memory. Failures raise ooze.Error with the library's sentence. SPDX-License-Identifier: Apache-2.0
 """
 import ctypes
 import json
@@ -18,7 +18,8 @@ import numpy as np
 
 from . import _abi
 
-__all__ = ["Error", "Scene", "Solver", "Capture", "Points", "Surface", "Mesh", "preset", "presets", "run", "version"]
+__all__ = ["Error", "Scene", "Solver", "Capture", "Points", "Surface", "Mesh", "preset", "presets",
+           "run", "version"]
 
 
 class Error(RuntimeError):
@@ -104,7 +105,8 @@ def _menu(group, name, word):
             words = entry.menu.decode().split("|")
             if word in words:
                 return words.index(word)
-            raise Error(-3, "%s: there is no %s; expected one of %s" % (name, word, ", ".join(words)))
+            raise Error(-3, "%s: there is no %s; expected one of %s"
+                        % (name, word, ", ".join(words)))
     return word
 
 
@@ -169,7 +171,8 @@ class Points(_Owner):
     @classmethod
     def read(cls, path):
         out, why = ctypes.c_void_p(), _abi.ooze_message()
-        _check(_lib.ooze_points_read(os.fsencode(path), None, ctypes.byref(out), ctypes.byref(why)), why)
+        _check(_lib.ooze_points_read(os.fsencode(path), None, ctypes.byref(out), ctypes.byref(why)),
+               why)
         return cls(out.value)
 
     @classmethod
@@ -180,7 +183,8 @@ class Points(_Owner):
 
     def write(self, path):
         why = _abi.ooze_message()
-        _check(_lib.ooze_points_write(os.fsencode(path), self._handle, None, ctypes.byref(why)), why)
+        _check(_lib.ooze_points_write(os.fsencode(path), self._handle, None, ctypes.byref(why)),
+               why)
 
     def __len__(self):
         return _lib.ooze_points_count(self._handle)
@@ -208,26 +212,33 @@ class Points(_Owner):
             kind = next((k for k, d in _KINDS.items() if values.dtype == d), _abi.OOZE_FLOAT32)
             why = _abi.ooze_message()
             components = 1 if values.ndim == 1 else values.shape[1]
-            _check(_lib.ooze_points_add(self._handle, name.encode(), kind, components, 0, None, ctypes.byref(why)), why)
+            _check(_lib.ooze_points_add(self._handle, name.encode(), kind, components, 0, None,
+                                        ctypes.byref(why)), why)
         self[name][...] = values
 
     def detail(self, name):
         """One number for all points: time, frame, separation; None if there is none."""
         out = ctypes.c_double()
-        return out.value if _lib.ooze_points_detail_get(self._handle, name.encode(), ctypes.byref(out)) >= 0 else None
+        return out.value if _lib.ooze_points_detail_get(self._handle, name.encode(),
+                                                        ctypes.byref(out)) >= 0 else None
 
-    def surface(self, method="anisotropic", shading=True, temperature=False, stress=False, strainrate=False,
+    def surface(self, method="anisotropic", shading=True, temperature=False, stress=False,
+                strainrate=False,
                 material_names=(), **desc):
         """A Surface. desc: fields of ooze_surface_desc, such as voxel, smoothing, threads."""
         methods = ["spheres", "anisotropic", "density"]
         desc.setdefault("separation", self.detail("separation") or 2.0 * float(self["pscale"][0]))
-        d = _default("ooze_surface_desc", method=methods.index(method) if isinstance(method, str) else method, **desc)
+        d = _default("ooze_surface_desc", method=methods.index(method) if isinstance(method, str)
+                     else method, **desc)
         bits = [(shading, _abi.OOZE_WITH_SHADING), (temperature, _abi.OOZE_WITH_TEMPERATURE),
                 (stress, _abi.OOZE_WITH_STRESS), (strainrate, _abi.OOZE_WITH_STRAINRATE)]
-        texts = (ctypes.c_char_p * (len(material_names) + 1))(*[n and n.encode() for n in material_names])
+        texts = (ctypes.c_char_p * (len(material_names) + 1))(*[n and n.encode()
+            for n in material_names])
         out, why = ctypes.c_void_p(), _abi.ooze_message()
-        _check(_lib.ooze_surface_of_points(ctypes.byref(d), self._handle, sum(b for on, b in bits if on), texts,
-                                           len(material_names), ctypes.byref(out), ctypes.byref(why)), why)
+        _check(_lib.ooze_surface_of_points(ctypes.byref(d), self._handle,
+                                           sum(b for on, b in bits if on), texts,
+                                           len(material_names), ctypes.byref(out),
+                                           ctypes.byref(why)), why)
         return Surface(out.value)
 
 
@@ -239,7 +250,8 @@ class Surface(_Owner):
     def info(self):
         info = _default("ooze_surface_info")
         _check(_lib.ooze_surface_info_get(self._handle, ctypes.byref(info)))
-        return {n: getattr(info, n) for n in ("bricks", "voxel", "radius", "volume", "area", "voxels", "seconds")}
+        return {n: getattr(info, n) for n in ("bricks", "voxel", "radius", "volume", "area",
+                                              "voxels", "seconds")}
 
     def distance(self, points):
         """m, negative inside, at an array of points."""
@@ -251,13 +263,15 @@ class Surface(_Owner):
     def values(self, name, points, components=1):
         p = np.ascontiguousarray(points, np.float32).reshape(-1, 3)
         out = np.empty((len(p), components), np.float32)
-        if _lib.ooze_surface_values(self._handle, name.encode(), p.ctypes.data, len(p), out.ctypes.data) < 0:
+        if _lib.ooze_surface_values(self._handle, name.encode(), p.ctypes.data, len(p),
+                                    out.ctypes.data) < 0:
             raise KeyError(name)
         return out[:, 0] if components == 1 else out
 
     def mesh(self, adaptivity=0.0):
         mesh, why = Mesh(), _abi.ooze_message()
-        _check(_lib.ooze_surface_mesh(self._handle, adaptivity, ctypes.byref(mesh._mesh), ctypes.byref(why)), why)
+        _check(_lib.ooze_surface_mesh(self._handle, adaptivity, ctypes.byref(mesh._mesh),
+                                      ctypes.byref(why)), why)
         return mesh
 
     def write_vdb(self, path, frame=None, time=0.0, half=False):
@@ -265,7 +279,8 @@ class Surface(_Owner):
         if frame is not None:
             o.has_time, o.frame, o.time = 1, frame, time
         why = _abi.ooze_message()
-        _check(_lib.ooze_surface_write_vdb(self._handle, os.fsencode(path), ctypes.byref(o), ctypes.byref(why)), why)
+        _check(_lib.ooze_surface_write_vdb(self._handle, os.fsencode(path), ctypes.byref(o),
+                                           ctypes.byref(why)), why)
 
 
 class Mesh:
@@ -281,12 +296,14 @@ class Mesh:
     @classmethod
     def read(cls, path):
         mesh, why = cls(), _abi.ooze_message()
-        _check(_lib.ooze_mesh_read(os.fsencode(path), None, ctypes.byref(mesh._mesh), ctypes.byref(why)), why)
+        _check(_lib.ooze_mesh_read(os.fsencode(path), None, ctypes.byref(mesh._mesh),
+                                   ctypes.byref(why)), why)
         return mesh
 
     def write(self, path):
         why = _abi.ooze_message()
-        _check(_lib.ooze_mesh_write(os.fsencode(path), ctypes.byref(self._mesh), None, ctypes.byref(why)), why)
+        _check(_lib.ooze_mesh_write(os.fsencode(path), ctypes.byref(self._mesh), None,
+                                    ctypes.byref(why)), why)
 
     def _vectors(self, address):
         return _view(address, np.float32, (self._mesh.point_count, 3), self) if address else None
@@ -355,7 +372,8 @@ class Capture(_Owner):
 
 
 class Solver(_Owner):
-    """A simulation. solver["P"] reads an attribute of all particles, solver["v"] = array writes it."""
+    """A simulation. solver["P"] reads an attribute of all particles, solver["v"] = array writes
+    it."""
     _destroy = "ooze_solver_destroy"
 
     def __init__(self, separation=0.01, backend="auto", threads=0, _handle=None, **params):
@@ -363,7 +381,8 @@ class Solver(_Owner):
             desc = _default("ooze_solver_desc", particle_separation=separation, threads=threads,
                             backend=["auto", "cpu", "cuda"].index(backend))
             out, why = ctypes.c_void_p(), _abi.ooze_message()
-            _check(_lib.ooze_solver_create(ctypes.byref(desc), ctypes.byref(out), ctypes.byref(why)), why)
+            _check(_lib.ooze_solver_create(ctypes.byref(desc), ctypes.byref(out),
+                                           ctypes.byref(why)), why)
             _handle = out.value
         super().__init__(_handle)
         self._attributes = {}
@@ -386,7 +405,8 @@ class Solver(_Owner):
         return np.float64 if info.element_bytes == 8 else np.float32
 
     def set(self, **params):
-        """Parameters by their names in the schema: substeps=12, gravity=(0, -9.81, 0), model="links"."""
+        """Parameters by their names in the schema: substeps=12, gravity=(0, -9.81, 0),
+        model="links"."""
         p = _default("ooze_params")
         self._check(_lib.ooze_params_get(self._handle, ctypes.byref(p)))
         for name, value in params.items():
@@ -448,7 +468,8 @@ class Solver(_Owner):
 
     def __getitem__(self, name):
         a, info = self._attributes[name]
-        out = np.empty((len(self),) if info.components == 1 else (len(self), info.components), self._kind(info))
+        out = np.empty((len(self),) if info.components == 1 else (len(self), info.components),
+                       self._kind(info))
         if len(self):
             self._check(_lib.ooze_attribute_read(self._handle, a, 0, len(self), 0, out.ctypes.data))
         return out
@@ -468,7 +489,8 @@ class Solver(_Owner):
     def points(self):
         """All state as Points, for files and surfaces."""
         out, why = ctypes.c_void_p(), _abi.ooze_message()
-        _check(_lib.ooze_points_from_solver(self._handle, ctypes.byref(out), ctypes.byref(why)), why)
+        _check(_lib.ooze_points_from_solver(self._handle, ctypes.byref(out), ctypes.byref(why)),
+               why)
         return Points(out.value)
 
     def capture(self):
@@ -500,10 +522,12 @@ class Scene(_Owner):
         out, why = ctypes.c_void_p(), _abi.ooze_message()
         if isinstance(scene, dict):
             text = json.dumps(scene).encode()
-            result = _lib.ooze_scene_load_memory(b"scene", text, len(text), ctypes.byref(o), ctypes.byref(out),
+            result = _lib.ooze_scene_load_memory(b"scene", text, len(text), ctypes.byref(o),
+                                                 ctypes.byref(out),
                                                  ctypes.byref(why))
         else:
-            result = _lib.ooze_scene_load(os.fsencode(scene), ctypes.byref(o), ctypes.byref(out), ctypes.byref(why))
+            result = _lib.ooze_scene_load(os.fsencode(scene), ctypes.byref(o), ctypes.byref(out),
+                                          ctypes.byref(why))
         _check(result, why)
         super().__init__(out.value)
 
@@ -512,7 +536,8 @@ class Scene(_Owner):
         i = _default("ooze_scene_info")
         _check(_lib.ooze_scene_info_get(self._handle, ctypes.byref(i)))
         return {n: (v.decode() if isinstance(v, bytes) else v)
-                for n, v in ((f[0], getattr(i, f[0])) for f in i._fields_) if n not in ("size", "reserved")}
+                for n, v in ((f[0], getattr(i, f[0])) for f in i._fields_)
+                if n not in ("size", "reserved")}
 
     @property
     def material_names(self):
@@ -526,9 +551,11 @@ class Scene(_Owner):
 
     def solver(self, backend="auto", threads=0):
         """A Solver with what the scene has at its first frame."""
-        desc = _default("ooze_solver_desc", threads=threads, backend=["auto", "cpu", "cuda"].index(backend))
+        desc = _default("ooze_solver_desc", threads=threads,
+                        backend=["auto", "cpu", "cuda"].index(backend))
         out, why = ctypes.c_void_p(), _abi.ooze_message()
-        _check(_lib.ooze_scene_build(self._handle, ctypes.byref(desc), ctypes.byref(out), ctypes.byref(why)), why)
+        _check(_lib.ooze_scene_build(self._handle, ctypes.byref(desc), ctypes.byref(out),
+                                     ctypes.byref(why)), why)
         return Solver(_handle=out.value)
 
     def colour(self, points):
@@ -541,7 +568,8 @@ class Scene(_Owner):
         """An array of height x width x 3 bytes. options: fields of ooze_picture_options."""
         o = _default("ooze_picture_options", **options)
         image, why = _default("ooze_image"), _abi.ooze_message()
-        _check(_lib.ooze_scene_picture(self._handle, float(frame), points._handle, None, ctypes.byref(o),
+        _check(_lib.ooze_scene_picture(self._handle, float(frame), points._handle, None,
+                                       ctypes.byref(o),
                                        ctypes.byref(image), ctypes.byref(why)), why)
         made = _view(image.rgb, np.uint8, (image.height, image.width, 3), None).copy()
         _lib.ooze_image_free(ctypes.byref(image))
@@ -553,7 +581,8 @@ _PATH = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 
 
 def run(scene, folder, frames=None, resume=False, progress=None, wrote=None):
-    """`ooze run`: all frames into a folder. progress(dict) and wrote(path) are told what is done. A report."""
+    """`ooze run`: all frames into a folder. progress(dict) and wrote(path) are told what is done. A
+    report."""
     o = _default("ooze_run_options", resume=int(resume))
     o.folder = os.fsencode(folder)
     o.first_frame, o.last_frame = frames if frames else (1, 0)
@@ -567,5 +596,7 @@ def run(scene, folder, frames=None, resume=False, progress=None, wrote=None):
     if wrote:
         o.wrote = ctypes.cast(hooks[1], ctypes.c_void_p)
     report, why = _default("ooze_run_report"), _abi.ooze_message()
-    _check(_lib.ooze_run(scene._handle, ctypes.byref(o), ctypes.byref(report), ctypes.byref(why)), why)
-    return {f[0]: getattr(report, f[0]) for f in report._fields_ if f[0] not in ("size", "reserved", "checkpoint")}
+    _check(_lib.ooze_run(scene._handle, ctypes.byref(o), ctypes.byref(report), ctypes.byref(why)),
+           why)
+    return {f[0]: getattr(report, f[0]) for f in report._fields_
+            if f[0] not in ("size", "reserved", "checkpoint")}

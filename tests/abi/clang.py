@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""clang.py BUILD CLANG: every C file of a build, with its own warnings as errors, is good to clang as well.
-SPDX-License-Identifier: Apache-2.0"""
+"""clang.py BUILD CLANG: every C file of a build, with its own warnings as errors, is good to clang
+as well. SPDX-License-Identifier: Apache-2.0"""
 import concurrent.futures
 import json
 import os
@@ -16,7 +16,8 @@ MASKS = "-Wno-unknown-warning-option -Wno-unused-command-line-argument -Wno-bitw
 def check(entry):
     command = re.sub(r"^.*?\S*/(cc|gcc)\b", clang, entry["command"], count=1)
     command = re.sub(GCC_ALONE, "", re.sub(r" -o \S+ -c", " -fsyntax-only", command))
-    done = subprocess.run(f"{command} -Werror {MASKS}", shell=True, cwd=entry["directory"], capture_output=True, text=True)
+    done = subprocess.run(f"{command} -Werror {MASKS}", shell=True, cwd=entry["directory"],
+                          capture_output=True, text=True)
     return [line for line in done.stderr.splitlines() if "error:" in line]
 
 

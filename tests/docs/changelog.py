@@ -1,5 +1,6 @@
-"""changelog.py ROOT: CHANGELOG.md goes by version, newest first, in the sections of Keep a Changelog,
-and the version in ooze.h is its newest or the one before. SPDX-License-Identifier: Apache-2.0
+"""changelog.py ROOT: CHANGELOG.md goes by version, newest first, in the sections of Keep a
+Changelog, and the version in ooze.h is its newest or the one before. SPDX-License-Identifier:
+Apache-2.0
 """
 import os
 import re
@@ -22,7 +23,8 @@ for heading, body in re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", text, re.M | 
         problems.append("%s is unreleased, but a newer one is above it" % heading)
     kinds = re.findall(r"^### (.+)$", body, re.M)
     if [k for k in SECTIONS if k in kinds] != kinds:
-        problems.append("%s has sections %s; expected some of %s, in this order" % (heading, kinds, SECTIONS))
+        problems.append("%s has sections %s; expected some of %s, in this order"
+                        % (heading, kinds, SECTIONS))
 if versions != sorted(set(versions), reverse=True) or not versions:
     problems.append("versions are %s; expected each once, newest first" % versions)
 if built not in versions[:2]:

@@ -85,9 +85,11 @@ class Tree:
                 self.anchors[f] = {slug(h) for h in re.findall(r"^#+ +(.+?) *$", text, re.M)}
                 for tag in re.findall(r"\\tag\{([A-Z]\.\d+)\}", text):
                     self.tags.setdefault(tag, []).append(f)
-            elif f.endswith(SOURCES + SCRIPTS) or name in ("dev", "CMakeLists.txt") or f.endswith(".json"):
+            elif f.endswith(SOURCES + SCRIPTS) or name in ("dev",
+                "CMakeLists.txt") or f.endswith(".json"):
                 text = read(os.path.join(root, f))
-                self.included.update(t.rsplit("/", 1)[-1] for t in re.findall(r'#\s*include\s*[<"]([^>"]+)', text))
+                self.included.update(t.rsplit("/", 1)[-1]
+                                     for t in re.findall(r'#\s*include\s*[<"]([^>"]+)', text))
                 self.words.update(re.findall(r"\w+", text))
 
     def find(self, name, beside):
@@ -126,7 +128,8 @@ def problems_of(tree, path):
             target, _, anchor = m.group(1).partition("#")
             if "://" in target:
                 continue
-            to = os.path.normpath(os.path.join(beside, target)).replace(os.sep, "/") if target else path
+            to = os.path.normpath(os.path.join(beside, target)).replace(os.sep,
+                "/") if target else path
             if to not in tree.known and to not in tree.folders:
                 at(m, "links to %s, which is not there" % target)
             elif anchor and anchor not in tree.anchors.get(to, ()):
@@ -149,11 +152,14 @@ def problems_of(tree, path):
             at(m, "names %s, which is not there" % m.group(1))
     for m in SECTION.finditer(flat):
         near = around(m)
-        if PAPERS.search(near) or not re.match(r"[Ss]ec", m.group(0)) and "(" not in flat[max(0, m.start() - 30):m.start()]:
+        if PAPERS.search(near) or not re.match(r"[Ss]ec",
+                                               m.group(0)) and "(" not in flat[max(0,
+                                                   m.start() - 30):m.start()]:
             continue
         number = "^" + re.escape(m.group(1)) + r"\.?\b"
         files = [tree.find(n.group(1), beside) for n in NAME.finditer(near)] + [path]
-        if not any(re.search(number, a.replace("-", " ")) for f in files if f for a in tree.anchors.get(f, ())):
+        if not any(re.search(number, a.replace("-", " ")) for f in files if f
+                   for a in tree.anchors.get(f, ())):
             at(m, "%s: of which document?" % m.group(0))
     if path.startswith(("solver_c/physics/", "solver_c/models/")):
         for m in DOTTED.finditer(flat):
@@ -170,7 +176,8 @@ def problems_of(tree, path):
     if path.startswith(("docs/theory/", "docs/dev/")):
         for m in re.finditer(r"`([A-Za-z]\w*_\w*)(\*?)`", prose):
             word = m.group(1)
-            if not (any(w.startswith(word) for w in tree.words) if m.group(2) else word in tree.words):
+            if not (any(w.startswith(word) for w in tree.words) if m.group(2)
+                    else word in tree.words):
                 at(m, "`%s` is not in the sources" % m.group(0).strip("`"))
     return found
 
@@ -183,7 +190,8 @@ def main():
             print("FAILED: equation (%s) is in %s" % (tag, " and in ".join(where)))
             bad += 1
     chosen = sys.argv[2:] or [
-        f for f in tree.files if f.endswith((".md",) + SOURCES + SCRIPTS) or f.rsplit("/", 1)[-1] in (
+        f for f in tree.files if f.endswith((".md",) + SOURCES + SCRIPTS)
+        or f.rsplit("/", 1)[-1] in (
             "dev", "CMakeLists.txt")]
     for f in chosen:
         if f.startswith("tests/docs/") and f.endswith(".py"):
@@ -192,7 +200,8 @@ def main():
         for line, what in problems_of(tree, f):
             print("FAILED: %s:%d: %s" % (f, line, what))
             bad += 1
-    print("references: %s" % ("%d lead nowhere" % bad if bad else "all of %d files lead somewhere" % read_files))
+    print("references: %s" % ("%d lead nowhere" % bad if bad else "all of %d files lead somewhere"
+                              % read_files))
     sys.exit(1 if bad or read_files == 0 else 0)
 
 

@@ -21,9 +21,11 @@ BAD = [
     ("docs/guide.md", "[x](theory/walls.md#slip)\n", "has no section #slip"),
     ("docs/guide.md", "See `solver_c/physics/floor.h`.\n", "names solver_c/physics/floor.h"),
     ("docs/guide.md", "See solver_c/io for files.\n", "names solver_c/io"),
-    ("docs/guide.md", "It is derived in section 3 of it.\n\nAnd in section 4.\n", "section 4: of which document"),
+    ("docs/guide.md", "It is derived in section 3 of it.\n\nAnd in section 4.\n",
+     "section 4: of which document"),
     ("docs/theory/walls.md", "As (W.7) has it.\n", "no equation (W.7)"),
-    ("docs/theory/walls.md", "```math\nb \\tag{W.1}\n```\n", None),  # twice in one file: told by its number
+    # twice in one file: told by its number
+    ("docs/theory/walls.md", "```math\nb \\tag{W.1}\n```\n", None),
     ("docs/theory/walls.md", "See `oz_wall_glue`.\n", "`oz_wall_glue` is not in the sources"),
     ("solver_c/physics/wall.h", "/* DESIGN.md has it. */\n", "DESIGN.md is not in the repository"),
     ("solver_c/physics/wall.h", "/* the active set (3.6) */\n", "section 3.6 of which document"),
@@ -40,7 +42,8 @@ def run(files):
             os.makedirs(os.path.dirname(path), exist_ok=True)
             with open(path, "w", encoding="utf-8") as f:
                 f.write(text)
-        done = subprocess.run([sys.executable, os.path.join(HERE, "references.py"), root], capture_output=True,
+        done = subprocess.run([sys.executable, os.path.join(HERE, "references.py"), root],
+                              capture_output=True,
                               text=True)
         return done.returncode, done.stdout + done.stderr
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""spdx.py SOURCE [--fix]: every source says its licence near its beginning; --fix writes the line where it is missing.
-SPDX-License-Identifier: Apache-2.0"""
+"""spdx.py SOURCE [--fix]: every source says its licence near its beginning; --fix writes the line
+where it is missing. SPDX-License-Identifier: Apache-2.0"""
 import os
 import re
 import subprocess
@@ -17,7 +17,8 @@ def with_line(name, text):
         at = 1 if lines[0].startswith("#!") else 0
         alone = at + 1 >= len(lines) or not lines[at + 1].startswith("#")
         if alone and lines[at].startswith("# ") and len(lines[at]) + len(LINE) < 124:
-            lines[at] = lines[at].rstrip() + (" " if lines[at].rstrip().endswith((".", ":")) else ". ") + LINE
+            lines[at] = lines[at].rstrip() + (" " if lines[at].rstrip().endswith((".", ":"))
+                                              else ". ") + LINE
         else:
             lines.insert(at, "# " + LINE)
         return "\n".join(lines)
@@ -34,10 +35,12 @@ def with_line(name, text):
 
 def main():
     source, fix = sys.argv[1], "--fix" in sys.argv
-    names = subprocess.run(["git", "-C", source, "ls-files"], capture_output=True, text=True).stdout.split("\n")
+    names = subprocess.run(["git", "-C", source, "ls-files"], capture_output=True,
+                           text=True).stdout.split("\n")
     missing = []
     for name in names:
-        if not name.endswith(C_LIKE) and not (name.endswith(HASH) and name.split("/")[-1] in HASH or name.endswith(HASH[:5]) or name in HASH):
+        if not name.endswith(C_LIKE) and not (name.endswith(HASH) and name.split("/")[-1] in HASH
+                                              or name.endswith(HASH[:5]) or name in HASH):
             continue
         path = os.path.join(source, name)
         with open(path, encoding="utf-8") as file:

@@ -1,5 +1,6 @@
-"""batch.py OOZE SOURCE: cook.py and cook_hbatch.sh of examples/farm, run with the stand-ins of hou and hbatch: killed, stopped, failing
-and resumed. What a broken run leaves must be, byte for byte, what an unbroken one leaves. SPDX-License-Identifier: Apache-2.0
+"""batch.py OOZE SOURCE: cook.py and cook_hbatch.sh of examples/farm, run with the stand-ins of hou
+and hbatch: killed, stopped, failing and resumed. What a broken run leaves must be, byte for byte,
+what an unbroken one leaves. SPDX-License-Identifier: Apache-2.0
 """
 import filecmp
 import os
@@ -30,23 +31,28 @@ def expect(condition, text):
 
 
 def start(folder, *more, **env):
-    command = [sys.executable, "-B", cook, "scene.hip", "--cook", "/obj/honey/sim=%s/sim.$F4.bgeo.sc" % folder,
-               "--cook", "/obj/honey/surface=%s/surface.$F4.bgeo.sc" % folder, "--frames", "1-%d" % FRAMES] + list(more)
-    return subprocess.Popen(command, env=dict(os.environ, PYTHONPATH=os.path.join(here, "fake"), OOZE=ooze, OOZE_VERSION="0.0.test", **env),
+    command = [sys.executable, "-B", cook, "scene.hip", "--cook",
+               "/obj/honey/sim=%s/sim.$F4.bgeo.sc" % folder,
+               "--cook", "/obj/honey/surface=%s/surface.$F4.bgeo.sc" % folder, "--frames", "1-%d"
+               % FRAMES] + list(more)
+    return subprocess.Popen(command, env=dict(os.environ, PYTHONPATH=os.path.join(here, "fake"),
+                                              OOZE=ooze, OOZE_VERSION="0.0.test", **env),
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 def run(code, words, folder, *more, **env):
     process = start(folder, *more, **env)
     text = process.communicate()[0]
-    expect(process.returncode == code and words in text, "%s %s %s: ended with %d, expected %d and '%s'; it said:\n%s" % (
+    expect(process.returncode == code and words in text,
+           "%s %s %s: ended with %d, expected %d and '%s'; it said:\n%s" % (
         folder, more, env, process.returncode, code, words, text))
     return text
 
 
 def same(folder):
     names = sorted(os.listdir("whole"))
-    expect(names == sorted(os.listdir(folder)), "%s holds %s" % (folder, sorted(os.listdir(folder))))
+    expect(names == sorted(os.listdir(folder)), "%s holds %s"
+           % (folder, sorted(os.listdir(folder))))
     _, differ, errors = filecmp.cmpfiles("whole", folder, names, shallow=False)
     expect(not differ and not errors, "%s: %s differ" % (folder, differ + errors))
 
@@ -62,13 +68,16 @@ def when(path):
 
 def check():
     with open("scene.hip", "w") as f:
-        f.write(SCENE % (os.path.join(source, "examples/houdini"), os.path.abspath("batch") + "/sim.$F4.bgeo.sc"))
+        f.write(SCENE % (os.path.join(source, "examples/houdini"), os.path.abspath("batch")
+                         + "/sim.$F4.bgeo.sc"))
     text = run(0, "frames 1-12 are done", "whole", "--output-lines")
     expect(re.search(r"^\[ooze\] cook: Ooze 0.0.test, Houdini 21.0.999, Python \d+\.\d+, \S+, device as the node says", text, re.M), "no banner:\n" + text)
     percents = [int(n) for n in re.findall(r"^ALF_PROGRESS (\d+)%$", text, re.M)]
-    expect(percents == sorted(percents) and len(percents) == FRAMES and percents[-1] == 99, "progress: %s" % percents)
+    expect(percents == sorted(percents) and len(percents) == FRAMES and percents[-1] == 99,
+           "progress: %s" % percents)
     expect("OUTPUT_FILE:whole/sim.0012.bgeo.sc;" in text, "no OUTPUT_FILE line")
-    expect(not re.search(r"error", text, re.I), "a farm manager would take this for a failure:\n" + text)
+    expect(not re.search(r"error", text, re.I), "a farm manager would take this for a failure:\n"
+           + text)
     expect(len(os.listdir("whole")) == 2 * FRAMES, "files: %s" % os.listdir("whole"))
 
     # nothing to resume from; all done; a file that is half written; one of two outputs missing
@@ -89,7 +98,8 @@ def check():
         when(folder + "/sim.0004.bgeo.sc")
         process.send_signal(how)
         text = process.communicate()[0]
-        expect(process.returncode == code, "signal %d: ended with %d:\n%s" % (how, process.returncode, text))
+        expect(process.returncode == code, "signal %d: ended with %d:\n%s"
+               % (how, process.returncode, text))
         expect(not os.path.exists(folder + "/sim.0012.bgeo.sc"), "signal %d came too late" % how)
         run(0, "resuming at frame", folder, "--resume")
         for name in os.listdir(folder):  # what SIGKILL left of a file that never got its name
@@ -99,7 +109,8 @@ def check():
 
     # a node that fails, then a repaired one; a machine without the package; words that do not fit
     text = run(3, "Error: frame 7: /obj/honey/surface failed:", "failing", FAKE_FAIL_FRAME="7")
-    expect(sorted(os.listdir("failing"))[-1] == "surface.0006.bgeo.sc", "after a failure: %s" % sorted(os.listdir("failing")))
+    expect(sorted(os.listdir("failing"))[-1] == "surface.0006.bgeo.sc", "after a failure: %s"
+           % sorted(os.listdir("failing")))
     run(0, "resuming at frame 6", "failing", "--resume")
     same("failing")
     run(2, "Error: scene.hip: a node's plug-in is missing", "none", FAKE_NO_OOZE="1")
@@ -112,11 +123,16 @@ def check():
     # hbatch
     def hbatch(code, words, **env):
         os.makedirs("batch", exist_ok=True)
-        done = subprocess.run(["sh", os.path.join(source, "examples/farm/houdini/cook_hbatch.sh"), "scene.hip", "/obj/honey/farm", "/obj/honey/sim",
-                               os.path.abspath("batch") + "/sim.$F4.bgeo.sc", "1", str(FRAMES)], capture_output=True, text=True,
-                              env=dict(os.environ, FAKE_OOZE=ooze, OOZE="no-such-program", HBATCH=os.path.join(here, "fake/hbatch"), **env))
+        done = subprocess.run(["sh", os.path.join(source, "examples/farm/houdini/cook_hbatch.sh"),
+                               "scene.hip", "/obj/honey/farm", "/obj/honey/sim",
+                               os.path.abspath("batch") + "/sim.$F4.bgeo.sc", "1", str(FRAMES)],
+                               capture_output=True, text=True,
+                              env=dict(os.environ, FAKE_OOZE=ooze, OOZE="no-such-program",
+                                       HBATCH=os.path.join(here, "fake/hbatch"), **env))
         text = done.stdout + done.stderr
-        expect(done.returncode == code and words in text, "hbatch %s: ended with %d, expected %d and '%s'; it said:\n%s" % (env, done.returncode, code, words, text))
+        expect(done.returncode == code and words in text,
+               "hbatch %s: ended with %d, expected %d and '%s'; it said:\n%s"
+               % (env, done.returncode, code, words, text))
 
     hbatch(3, "frame 8 is missing", FAKE_FAIL_FRAME="8")
     with open("batch/sim.0007.bgeo.sc", "w") as f:
@@ -125,13 +141,18 @@ def check():
     hbatch(0, "frames 1-12 are done")  # nothing is left to do
     for frame in range(1, FRAMES + 1):
         name = "sim.%04d.bgeo.sc" % frame
-        expect(filecmp.cmp("whole/" + name, "batch/" + name, shallow=False), "hbatch: %s differs" % name)
+        expect(filecmp.cmp("whole/" + name, "batch/" + name, shallow=False), "hbatch: %s differs"
+               % name)
 
-    # submitting to Slurm: a scene without rows, or one that the program refuses, goes no further than this machine
-    for scene, words in (("tests/run/small.json", "has no wedge table"), ("no/such.json", "such.json")):
-        done = subprocess.run(["sh", os.path.join(source, "examples/farm/slurm/submit.sh"), os.path.join(source, scene), "out"],
+    # submitting to Slurm: a scene without rows, or one that the program refuses, goes no further
+    # than this machine
+    for scene, words in (("tests/run/small.json", "has no wedge table"),
+                         ("no/such.json", "such.json")):
+        done = subprocess.run(["sh", os.path.join(source, "examples/farm/slurm/submit.sh"),
+                               os.path.join(source, scene), "out"],
                               capture_output=True, text=True, env=dict(os.environ, OOZE=ooze))
-        expect(done.returncode == 2 and words in done.stderr and not os.path.exists("out"), "submit.sh %s: %d %s" % (scene, done.returncode, done.stderr))
+        expect(done.returncode == 2 and words in done.stderr and not os.path.exists("out"),
+               "submit.sh %s: %d %s" % (scene, done.returncode, done.stderr))
 
 
 with tempfile.TemporaryDirectory() as place:
@@ -140,5 +161,7 @@ with tempfile.TemporaryDirectory() as place:
     os.chdir("/")
 for f in failed:
     print("FAILED: " + f)
-print("batch: %s" % ("FAILED" if failed else "whole, killed, stopped, damaged and failing runs end in the same files"))
+print("batch: %s"
+      % ("FAILED" if failed
+         else "whole, killed, stopped, damaged and failing runs end in the same files"))
 sys.exit(1 if failed else 0)

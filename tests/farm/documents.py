@@ -1,5 +1,6 @@
-"""documents.py OOZE SOURCE: what the pages for users name exists: files they link to, commands of ./dev and of ooze with their options, paths of
-the repository, nodes. SPDX-License-Identifier: Apache-2.0
+"""documents.py OOZE SOURCE: what the pages for users name exists: files they link to, commands of
+./dev and of ooze with their options, paths of the repository, nodes. SPDX-License-Identifier:
+Apache-2.0
 """
 import glob
 import os
@@ -24,7 +25,8 @@ def options_of(command):
 
 
 pages = ["README.md", "hdk_plugin/README.md", "examples/farm/README.md"] + sorted(
-    os.path.relpath(p, source) for kind in ("guide", "dev") for p in glob.glob(os.path.join(source, "docs", kind, "*.md")))
+    os.path.relpath(p, source) for kind in ("guide", "dev")
+    for p in glob.glob(os.path.join(source, "docs", kind, "*.md")))
 dev = set(re.findall(r"^  ([a-z]+)(?: \| [^)]*)?\) ", read("dev"), re.M))
 for page in pages:
     text, folder = read(page), os.path.dirname(page)
@@ -36,7 +38,9 @@ for page in pages:
             problems.append("%s: there is no ./dev %s" % (page, word))
     for path in re.findall(r"(?<![\w/.-])((?:examples|tests|hdk_plugin|otls|solver_c|cmake|docs|cuda)/[\w./-]*\w)", text):
         places = (source, os.path.join(source, folder))
-        if not any(glob.glob(os.path.join(place, path) + "*") for place in places) and "drop" not in path:  # what a build leaves
+        # what a build leaves
+        if not any(glob.glob(os.path.join(place, path) + "*")
+                   for place in places) and "drop" not in path:
             problems.append("%s names %s, which is not there" % (page, path))
     # lines of code that run the program: the command and its long options exist
     for block in re.findall(r"^```(?:sh)?\n(.*?)^```", text, re.M | re.S):

@@ -1,11 +1,14 @@
-"""slurm.py OOZE SOURCE: the wedge of examples/farm on a real Slurm of one machine, with its own keys, ports and folders.
+"""slurm.py OOZE SOURCE: the wedge of examples/farm on a real Slurm of one machine, with its own
+keys, ports and folders.
 
-Task 0 gets the signal that Slurm sends when time is up: it writes a checkpoint, requeues itself and goes on. Task 1 loses
-its node: slurmd, the task and the program are killed with SIGKILL, and Slurm requeues it; then its program gets a SIGTERM
-that Slurm knows nothing of (a late message about the lost node is one), and it requeues itself. Each must end with the state
-hash and the point files of `ooze run --wedge K` that nobody disturbed.
+Task 0 gets the signal that Slurm sends when time is up: it writes a checkpoint, requeues itself and
+goes on. Task 1 loses its node: slurmd, the task and the program are killed with SIGKILL, and Slurm
+requeues it; then its program gets a SIGTERM that Slurm knows nothing of (a late message about the
+lost node is one), and it requeues itself. Each must end with the state hash and the point files of
+`ooze run --wedge K` that nobody disturbed.
 
-Exit 77 (skipped) where Slurm is not installed or does not come up, or the user is not root. SPDX-License-Identifier: Apache-2.0
+Exit 77 (skipped) where Slurm is not installed or does not come up, or the user is not root.
+SPDX-License-Identifier: Apache-2.0
 """
 import ctypes
 import filecmp
@@ -20,9 +23,12 @@ import tempfile
 import time
 
 SKIP = 77
-PATIENCE = 100  # seconds for any one thing to happen on a loaded machine; an idle one needs 20 for all
-# some 2 s of one core for a task; the test holds the programs while it disturbs them, so that no machine is too fast for it
-OPTIONS = ["--set", "solver.particle_separation=0.006", "--set", "output.frames=[1,60]", "--set", "solver.substeps=6",
+# seconds for any one thing to happen on a loaded machine; an idle one needs 20 for all
+PATIENCE = 100
+# some 2 s of one core for a task; the test holds the programs while it disturbs them, so that no
+# machine is too fast for it
+OPTIONS = ["--set", "solver.particle_separation=0.006", "--set", "output.frames=[1,60]", "--set",
+           "solver.substeps=6",
            "--set", "output.surface=none", "--checkpoint-every", "2"]
 ROWS = 2
 
@@ -39,7 +45,8 @@ def free_port():
 
 
 class Farm:
-    """munged, slurmctld and slurmd, all of them ours: nothing of an installed cluster is read or changed."""
+    """munged, slurmctld and slurmd, all of them ours: nothing of an installed cluster is read or
+    changed."""
 
     def __init__(self, folder):
         self.folder, self.running = folder, {}
@@ -56,7 +63,8 @@ class Farm:
             f.write(os.urandom(1024))
         self.munge = ["munged", "--foreground", "--force"] + [
             "--%s=%s" % (k, os.path.join(munge, v)) for k, v in
-            (("key-file", "key"), ("socket", "socket"), ("pid-file", "pid"), ("log-file", "log"), ("seed-file", "seed"))]
+            (("key-file", "key"), ("socket", "socket"), ("pid-file", "pid"), ("log-file", "log"),
+             ("seed-file", "seed"))]
         for name in ("state", "spool"):
             os.mkdir(os.path.join(folder, name))
         with open(self.conf, "w") as f:
@@ -90,7 +98,8 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
             ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
         with open(os.path.join(self.folder, name + ".log"), "ab") as log:
-            self.running[name] = subprocess.Popen(command, env=self.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            self.running[name] = subprocess.Popen(command, env=self.env, stdin=subprocess.DEVNULL,
+                                                  stdout=log, stderr=log,
                                                   preexec_fn=end_with_us)
 
     def start_node(self):
@@ -137,7 +146,8 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
             except ProcessLookupError:
                 pass
         node.wait()
-        # Slurm finds out by itself after SlurmdTimeout; an operator (or the power controller) tells it at once
+        # Slurm finds out by itself after SlurmdTimeout; an operator (or the power controller) tells
+        # it at once
         self.ask("scontrol", "update", "NodeName=" + self.node, "State=DOWN", "Reason=power cut")
 
     def stop(self):
@@ -174,7 +184,8 @@ def told(pid, number):
 
 def checkpoints(folder, k):
     try:
-        return [n for n in os.listdir(os.path.join(folder, "wedge%d" % k, "checkpoints")) if n.endswith(".ozc")]
+        return [n for n in os.listdir(os.path.join(folder, "wedge%d" % k, "checkpoints"))
+                if n.endswith(".ozc")]
     except OSError:
         return []
 
@@ -187,15 +198,18 @@ def check(farm, ooze, source, folder):
     began = time.monotonic()
     scene = os.path.join(source, "examples/farm/honey_wedge.json")
     farm.start("munged", farm.munge)
-    until("munged", lambda: os.path.exists(os.path.join(farm.folder, "munge/socket")), patience=50, otherwise=NoSlurm)
+    until("munged", lambda: os.path.exists(os.path.join(farm.folder, "munge/socket")), patience=50,
+          otherwise=NoSlurm)
     farm.start("slurmctld", ["slurmctld", "-D", "-c", "-f", farm.conf])
     farm.start_node()
-    until("a node that is idle", lambda: farm.ask("sinfo", "-h", "-o", "%t") == "idle", patience=50, otherwise=NoSlurm)
+    until("a node that is idle", lambda: farm.ask("sinfo", "-h", "-o", "%t") == "idle", patience=50,
+          otherwise=NoSlurm)
     say(began, "Slurm is up: " + (farm.ask("sinfo", "-V") or "?"))
 
     out = os.path.join(folder, "farm")
     farm.env.update(OOZE=ooze, OOZE_SBATCH="--cpus-per-task=1 --time=10 --array=0-%d" % (ROWS - 1))
-    job = farm.ask("sh", os.path.join(source, "examples/farm/slurm/submit.sh"), scene, out, *OPTIONS)
+    job = farm.ask("sh", os.path.join(source, "examples/farm/slurm/submit.sh"), scene, out,
+                   *OPTIONS)
     assert job, "submit.sh failed"
 
     held = {}
@@ -208,17 +222,21 @@ def check(farm, ooze, source, folder):
 
     until("a checkpoint of each task", hold_both, every=0.05)
     assert all(held.values()), "a task ended before it could be disturbed: the scene is too short"
-    assert farm.ask("scancel", "--signal=USR1", "--batch", "%s_0" % job) is not None, "scancel failed"
+    assert farm.ask("scancel", "--signal=USR1", "--batch", "%s_0"
+                    % job) is not None, "scancel failed"
     say(began, "task 0 is told that its time is up")
     until("the signal to reach the program", lambda: told(held[0], signal.SIGTERM))
     os.kill(held[0], signal.SIGCONT)
-    until("task 0 to requeue itself", lambda: "back into the queue" in open(os.path.join(out, "wedge0.log")).read())
+    until("task 0 to requeue itself", lambda: "back into the queue" in open(os.path.join(out,
+        "wedge0.log")).read())
     farm.power_cut()
     say(began, "the node is lost")
     whole = {}  # meanwhile, the undisturbed runs
     for k in range(ROWS):
-        done = subprocess.run([ooze, "run", scene, "--wedge", str(k), "-o", os.path.join(folder, "whole%d" % k), "--quiet",
-                               "--json", "--threads", "1"] + OPTIONS, capture_output=True, text=True)
+        done = subprocess.run([ooze, "run", scene, "--wedge", str(k), "-o",
+                               os.path.join(folder, "whole%d" % k), "--quiet",
+                               "--json", "--threads", "1"] + OPTIONS, capture_output=True,
+                               text=True)
         assert done.returncode == 0, done.stderr
         whole[k] = json.loads(done.stdout)
     say(began, "the undisturbed runs are done")
@@ -228,7 +246,8 @@ def check(farm, ooze, source, folder):
     os.kill(stray, signal.SIGTERM)
     os.kill(stray, signal.SIGCONT)
     say(began, "task 1 is stopped from outside")
-    until("task 1 to requeue itself", lambda: "outside: back into the queue" in open(os.path.join(out, "wedge1.log")).read())
+    until("task 1 to requeue itself",
+          lambda: "outside: back into the queue" in open(os.path.join(out, "wedge1.log")).read())
     for k in range(ROWS):
         until("task %d to end" % k, lambda: os.path.exists(os.path.join(out, "wedge%d.json" % k)))
         with open(os.path.join(out, "wedge%d.json" % k)) as f:
@@ -240,7 +259,8 @@ def check(farm, ooze, source, folder):
         assert found["state_hash"] == whole[k]["state_hash"], "task %d: state %s on the farm, %s undisturbed" % (
             k, found["state_hash"], whole[k]["state_hash"])
         assert found["resumed"] and starts > 1 + k, "task %d was not interrupted" % k
-        ours, theirs = (os.path.join(folder, n, "points") for n in ("farm/wedge%d" % k, "whole%d" % k))
+        ours, theirs = (os.path.join(folder, n, "points")
+                        for n in ("farm/wedge%d" % k, "whole%d" % k))
         names = sorted(os.listdir(theirs))
         assert names and names == sorted(os.listdir(ours)), "task %d: other files" % k
         _, differ, errors = filecmp.cmpfiles(ours, theirs, names, shallow=False)
@@ -251,7 +271,8 @@ def check(farm, ooze, source, folder):
 
 def main():
     ooze, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    missing = [p for p in ("munged", "slurmctld", "slurmd", "sbatch", "scontrol") if not shutil.which(p, path=os.environ["PATH"] + ":/usr/sbin")]
+    missing = [p for p in ("munged", "slurmctld", "slurmd", "sbatch", "scontrol")
+               if not shutil.which(p, path=os.environ["PATH"] + ":/usr/sbin")]
     if missing:
         skip("not installed: %s (./dev farm installs munge and slurm-wlm)" % ", ".join(missing))
     if os.geteuid() != 0:
@@ -264,7 +285,8 @@ def main():
     try:
         check(farm, ooze, source, folder)
     except BaseException:
-        for name in ("munged.log", "slurmctld.log", "slurmd.log", "farm/wedge0.log", "farm/wedge1.log"):
+        for name in ("munged.log", "slurmctld.log", "slurmd.log", "farm/wedge0.log",
+                     "farm/wedge1.log"):
             try:
                 with open(os.path.join(folder, name)) as f:
                     print("---- %s\n%s" % (name, f.read()[-1500:]))

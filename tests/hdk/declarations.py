@@ -1,7 +1,8 @@
-"""declarations.py SOURCE: every declaration of the stand-in that is Houdini's (all before "The stand-in's own." in a class) has a row in
-standin/declarations.tsv with the header that it is in, what is known of it, and its public source; every HDK name that hdk_plugin/ uses has
-one too, and the file that uses it includes its header; what is not confirmed is in hdk_plugin/CHECKLIST.md. Prints the counts.
-SPDX-License-Identifier: Apache-2.0
+"""declarations.py SOURCE: every declaration of the stand-in that is Houdini's (all before "The
+stand-in's own." in a class) has a row in standin/declarations.tsv with the header that it is in,
+what is known of it, and its public source; every HDK name that hdk_plugin/ uses has one too, and
+the file that uses it includes its header; what is not confirmed is in hdk_plugin/CHECKLIST.md.
+Prints the counts. SPDX-License-Identifier: Apache-2.0
 """
 import glob
 import os
@@ -57,7 +58,8 @@ with open(standin + "/declarations.tsv", encoding="utf-8") as f:
             continue
         cells = line.rstrip("\n").split("\t")
         if len(cells) != 4 or cells[2] not in KNOWN or not cells[3]:
-            problems.append("declarations.tsv:%d: expected name, header, %s, source: %s" % (number, "|".join(KNOWN), line.strip()))
+            problems.append("declarations.tsv:%d: expected name, header, %s, source: %s"
+                            % (number, "|".join(KNOWN), line.strip()))
         elif cells[0] in rows:
             problems.append("declarations.tsv:%d: %s is there twice" % (number, cells[0]))
         else:
@@ -75,14 +77,16 @@ for name in sorted(rows):
     if "::" in name and name not in declared:
         problems.append("declarations.tsv: the stand-in has no %s" % name)
 
-# names that the plug-in uses, and the headers that each file reaches through the plug-in's own headers
+# names that the plug-in uses, and the headers that each file reaches through the plug-in's own
+# headers
 files = {os.path.basename(p): p for p in glob.glob(plugin + "/*.h") + glob.glob(plugin + "/*.cpp")}
 texts = {n: open(p, encoding="utf-8").read() for n, p in files.items()}
 includes = {n: re.findall(r'#include [<"]([^>"]+)[>"]', t) for n, t in texts.items()}
 
 
 # Base classes come with those that are made of them.
-BRINGS = {"GU/GU_Detail.h": ("GA/GA_Types.h", "GA/GA_Attribute.h", "GA/GA_Defaults.h", "GA/GA_Range.h", "UT/UT_Vector3.h"),
+BRINGS = {"GU/GU_Detail.h": ("GA/GA_Types.h", "GA/GA_Attribute.h", "GA/GA_Defaults.h",
+                             "GA/GA_Range.h", "UT/UT_Vector3.h"),
           "GAS/GAS_SubSolver.h": ("SIM/SIM_Object.h", "SIM/SIM_DopDescription.h")}
 
 
@@ -96,22 +100,32 @@ def reached(name, seen):
     return all_of
 
 
-STANDARD = {"map": "map", "set": "set", "string": "string", "to_string": "string", "vector": "vector", "unique_ptr": "memory", "make_unique": "memory",
-            "shared_ptr": "memory", "make_shared": "memory", "strcmp": "cstring", "memcpy": "cstring", "memcmp": "cstring", "strcspn": "cstring", "strlen": "cstring",
-            "min": "algorithm", "max": "algorithm", "sort": "algorithm", "stable_sort": "algorithm", "copy": "algorithm", "find": "algorithm",
-            "lower_bound": "algorithm", "is_sorted": "algorithm", "iota": "numeric", "fabs": "cmath", "floor": "cmath", "swap": "utility",
-            "move": "utility", "pair": "utility", "next": "iterator", "bad_alloc": "new", "exception": "exception", "logic_error": "stdexcept",
-            "isalnum": "cctype", "fprintf": "cstdio", "vsnprintf": "cstdio", "snprintf": "cstdio", "getenv": "cstdlib", "isfinite": "cmath",
-            "function": "functional", "strtod": "cstdlib", "fill": "algorithm", "binary_search": "algorithm", "copy_n": "algorithm", "max_element": "algorithm", "numeric_limits": "limits", "array": "array", "chrono": "chrono"}
+STANDARD = {"map": "map", "set": "set", "string": "string", "to_string": "string",
+            "vector": "vector", "unique_ptr": "memory", "make_unique": "memory",
+            "shared_ptr": "memory", "make_shared": "memory", "strcmp": "cstring",
+            "memcpy": "cstring", "memcmp": "cstring", "strcspn": "cstring", "strlen": "cstring",
+            "min": "algorithm", "max": "algorithm", "sort": "algorithm", "stable_sort": "algorithm",
+            "copy": "algorithm", "find": "algorithm",
+            "lower_bound": "algorithm", "is_sorted": "algorithm", "iota": "numeric",
+            "fabs": "cmath", "floor": "cmath", "swap": "utility",
+            "move": "utility", "pair": "utility", "next": "iterator", "bad_alloc": "new",
+            "exception": "exception", "logic_error": "stdexcept",
+            "isalnum": "cctype", "fprintf": "cstdio", "vsnprintf": "cstdio", "snprintf": "cstdio",
+            "getenv": "cstdlib", "isfinite": "cmath",
+            "function": "functional", "strtod": "cstdlib", "fill": "algorithm",
+            "binary_search": "algorithm", "copy_n": "algorithm", "max_element": "algorithm",
+            "numeric_limits": "limits", "array": "array", "chrono": "chrono"}
 used = 0
 for name in sorted(texts):
     code = re.sub(r"//[^\n]*", "", stripped(texts[name]))
     code = re.sub(r"#include[^\n]*|\bclass \w+;", "", code)
     have = reached(name, set())
-    for word in sorted(set(re.findall(r"\b%s_\w+" % PREFIX, code) + re.findall(r"\b(?:UT|OP|SYS)[a-z]\w+", code))):
+    for word in sorted(set(re.findall(r"\b%s_\w+" % PREFIX, code)
+                           + re.findall(r"\b(?:UT|OP|SYS)[a-z]\w+", code))):
         if re.search(r"\bclass %s;" % word, texts[name]):  # declared there: a pointer to it is all
             continue
-        if word in ("OP_InputIdx", "GAS_Ooze"):  # verb.h makes the first where there is none; the other is ours
+        # verb.h makes the first where there is none; the other is ours
+        if word in ("OP_InputIdx", "GAS_Ooze"):
             continue
         used += 1
         if word not in rows:
@@ -120,7 +134,8 @@ for name in sorted(texts):
             problems.append("%s uses %s without <%s>" % (name, word, rows[word][0]))
     for word in sorted(set(re.findall(r"\bstd::(\w+)", code))):
         if word not in STANDARD:
-            problems.append("%s uses std::%s, whose header declarations.py does not know" % (name, word))
+            problems.append("%s uses std::%s, whose header declarations.py does not know"
+                            % (name, word))
         elif STANDARD[word] not in have:
             problems.append("%s uses std::%s without <%s>" % (name, word, STANDARD[word]))
 
@@ -134,5 +149,7 @@ for name, (header, known, where) in sorted(rows.items()):
         problems.append("%s is %s; expected `%s` in CHECKLIST.md" % (name, known, name))
 for p in problems:
     print("FAILED: " + p)
-print("declarations: %d confirmed, %d plausible, %d unknown; %d uses in hdk_plugin%s" % (count["confirmed"], count["plausible"], count["unknown"], used, "; FAILED" if problems else ""))
+print("declarations: %d confirmed, %d plausible, %d unknown; %d uses in hdk_plugin%s"
+      % (count["confirmed"], count["plausible"], count["unknown"], used, "; FAILED" if problems
+         else ""))
 sys.exit(1 if problems else 0)

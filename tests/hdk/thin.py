@@ -1,5 +1,5 @@
-"""thin.py SOURCE: the plug-in stays thin: no formula, no file format and no thread in hdk_plugin/, and short files. SPDX-License-Identifier:
-Apache-2.0"""
+"""thin.py SOURCE: the plug-in stays thin: no formula, no file format and no thread in hdk_plugin/,
+and short files. SPDX-License-Identifier: Apache-2.0"""
 import glob
 import os
 import re
@@ -16,7 +16,8 @@ FORBIDDEN = (
 # Houdini's own files are written by Houdini, in one place.
 ALLOWED = {("disk.cpp", "a file"): r"copy\.save\(ooze_file_path\(file\), nullptr\)"}
 problems, read = [], 0
-for path in sorted(glob.glob(os.path.join(folder, "*.cpp")) + glob.glob(os.path.join(folder, "*.h"))):
+for path in sorted(glob.glob(os.path.join(folder, "*.cpp"))
+                   + glob.glob(os.path.join(folder, "*.h"))):
     name = os.path.basename(path)
     with open(path, encoding="utf-8") as f:
         lines = f.read().split("\n")
@@ -25,13 +26,16 @@ for path in sorted(glob.glob(os.path.join(folder, "*.cpp")) + glob.glob(os.path.
     if len(lines) > most:
         problems.append("%s has %d lines; expected at most %d" % (name, len(lines), most))
     for number, line in enumerate(lines, 1):
-        code = re.sub(r'"(\\.|[^"\\])*"', '""', line.split("//")[0]) if not line.startswith("#include") else line
+        code = re.sub(r'"(\\.|[^"\\])*"', '""',
+                      line.split("//")[0]) if not line.startswith("#include") else line
         for what, pattern in FORBIDDEN:
             allowed = ALLOWED.get((name, what))
             if re.search(pattern, re.sub(allowed, "", code) if allowed else code):
                 problems.append("%s:%d has %s: %s" % (name, number, what, line.strip()))
 # what it looks for, it finds
-for what, sample in (("a thread", "std::thread t(f);"), ("a file", 'FILE *f = fopen(p, "w");'), ("a formula", "x = std::sqrt(y);"), ("the solver's inside", '#include "core/solver.h"')):
+for what, sample in (("a thread", "std::thread t(f);"), ("a file", 'FILE *f = fopen(p, "w");'),
+                     ("a formula", "x = std::sqrt(y);"),
+                     ("the solver's inside", '#include "core/solver.h"')):
     if not any(w == what and re.search(p, sample) for w, p in FORBIDDEN):
         problems.append("%s would not be found" % what)
 if read < 15:

@@ -1,5 +1,5 @@
-"""The Python module: structs and defaults as the library has them, views without copies, the way from a scene to a
-mesh. OOZE_LIBRARY names the library. SPDX-License-Identifier: Apache-2.0
+"""The Python module: structs and defaults as the library has them, views without copies, the way
+from a scene to a mesh. OOZE_LIBRARY names the library. SPDX-License-Identifier: Apache-2.0
 """
 import ctypes
 import gc
@@ -16,7 +16,8 @@ os.mkdir(package)
 import generate  # noqa: E402
 
 generate.Headers(os.path.join(ROOT, "solver_c/include")).write(os.path.join(package, "_abi.py"))
-with open(os.path.join(ROOT, "python/ooze/__init__.py")) as source, open(os.path.join(package, "__init__.py"), "w") as to:
+with open(os.path.join(ROOT, "python/ooze/__init__.py")) as source, open(os.path.join(package,
+    "__init__.py"), "w") as to:
     to.write(source.read())
 sys.path.insert(0, folder)
 import numpy as np  # noqa: E402
@@ -26,7 +27,8 @@ from ooze import _abi, _default, _lib  # noqa: E402
 
 def defaults_are_those_of_the_schema():
     entry, compared = _default("ooze_schema_entry"), 0
-    owners = {"solver": ["solver_desc", "params"], "material": ["material"], "collider": ["collider_desc"],
+    owners = {"solver": ["solver_desc", "params"], "material": ["material"],
+              "collider": ["collider_desc"],
               "emitter": ["emitter_desc"], "body": ["body_desc"]}
     for i in range(_lib.ooze_schema_count()):
         _lib.ooze_schema_get(i, ctypes.byref(entry))
@@ -49,7 +51,8 @@ def a_solver_falls_and_views_are_not_copies():
     before = s["P"][:, 1].mean()
     s.step(1 / 24)
     fallen = before - s["P"][:, 1].mean()
-    assert abs(fallen - 0.75 * 9.81 / 24 ** 2) < 0.01 * fallen, fallen  # two steps of symplectic Euler
+    # two steps of symplectic Euler
+    assert abs(fallen - 0.75 * 9.81 / 24 ** 2) < 0.01 * fallen, fallen
     p = s.points()
     view = p["P"]
     view[0] = (7, 8, 9)
@@ -76,7 +79,8 @@ def a_solver_falls_and_views_are_not_copies():
 
 
 def a_scene_becomes_a_coloured_mesh():
-    scene = ooze.Scene({"solver": {"particle_separation": 0.01}, "materials": {"honey": {"preset": "honey"},
+    scene = ooze.Scene({"solver": {"particle_separation": 0.01},
+                        "materials": {"honey": {"preset": "honey"},
                                                                               "milk": {"preset": "runny_cream"}},
                         "fluids": {"a": {"material": "honey", "shape": "sphere", "radius": 0.05},
                                    "b": {"material": "milk", "shape": "sphere", "radius": 0.05,
@@ -104,7 +108,8 @@ def a_run_tells_its_progress():
                         "output": {"frames": [1, 3]}})
     report = ooze.run(scene, os.path.join(folder, "run"), progress=told.append, wrote=files.append)
     assert report["frame"] == 3 and sum(t["done"] for t in told) >= 2, (report, told)
-    assert any(f.endswith(".0003.bgeo.sc") or f.endswith(".0003.bgeo") for f in files), json.dumps(files)
+    assert any(f.endswith(".0003.bgeo.sc") or f.endswith(".0003.bgeo")
+               for f in files), json.dumps(files)
 
 
 if _lib.ooze_surface_has_vdb():

@@ -1,5 +1,5 @@
-"""lookbook.py OOZE ROOT: the look-book's measures know what they measure, and one preset in one situation makes a sheet.
-SPDX-License-Identifier: Apache-2.0
+"""lookbook.py OOZE ROOT: the look-book's measures know what they measure, and one preset in one
+situation makes a sheet. SPDX-License-Identifier: Apache-2.0
 """
 import json
 import math
@@ -31,16 +31,19 @@ check(lookbook.pieces(torn, 1.5) == [140, 60], "a gap of three separations makes
 
 
 def disc(lobes):
-    return [(r * (1 + 0.1 * math.cos(lobes * a)) * math.cos(a), 0.0, r * (1 + 0.1 * math.cos(lobes * a)) * math.sin(a))
+    return [(r * (1 + 0.1 * math.cos(lobes * a)) * math.cos(a), 0.0,
+             r * (1 + 0.1 * math.cos(lobes * a)) * math.sin(a))
             for r in (10.0, 20.0, 30.0) for a in (2 * math.pi * k / 640 for k in range(640))]
 
 
 round_one, oval, fluted = (lookbook.roughness(disc(k), 1.0) for k in (0, 2, 9))
 check(round_one < 0.002, "a round outline has roughness %.4f" % round_one)
 check(oval < 0.01, "an oval one %.4f: its first harmonics do not count" % oval)
-check(abs(fluted - 0.1 / math.sqrt(2)) < 0.01, "nine flutes of a tenth have %.4f, expected 0.0707" % fluted)
+check(abs(fluted - 0.1 / math.sqrt(2)) < 0.01, "nine flutes of a tenth have %.4f, expected 0.0707"
+      % fluted)
 
-check(lookbook.knob_run("relaxation_time", 0.05) == "relaxation_time_0p05", "runs of knobs have names without a point")
+check(lookbook.knob_run("relaxation_time", 0.05) == "relaxation_time_0p05",
+      "runs of knobs have names without a point")
 
 with tempfile.TemporaryDirectory() as place:
     meshes.make(place)
@@ -52,7 +55,8 @@ with tempfile.TemporaryDirectory() as place:
     half = lookbook.coverage(left, 0.004, bust)
     check(abs(half - 0.5) < 0.05, "points on its left side cover %.2f" % half)
     table = os.path.join(place, "measures.json")
-    done = subprocess.run([sys.executable, os.path.join(folder, "lookbook.py"), ooze, place, "caramel", "--only", "plates",
+    done = subprocess.run([sys.executable, os.path.join(folder, "lookbook.py"), ooze, place,
+                           "caramel", "--only", "plates",
                            "--json", table], text=True, capture_output=True)
     sys.stdout.write(done.stdout + done.stderr)
     check(done.returncode == 0, "the look-book of one preset in one situation is made")
@@ -63,6 +67,7 @@ with tempfile.TemporaryDirectory() as place:
     volume = math.pi * 0.016 ** 2 * situations.PLATES_HEIGHT
     filled = measures["particles"] * 0.002 ** 3 / volume
     check(abs(filled - 1) < 0.01, "the column has %.3f of its volume" % filled)
-    check(0 < measures["cluster"] <= 1 and 0.9 < measures["volume"] < 1.1, "its measures are shares: %s" % measures)
+    check(0 < measures["cluster"] <= 1 and 0.9 < measures["volume"] < 1.1,
+          "its measures are shares: %s" % measures)
 
 sys.exit(1 if failures else 0)

@@ -33,7 +33,8 @@ class Picture:
                  % (" ".join("%.1f,%.1f" % p for p in points), colour, width, more))
 
     def dot(self, x, y, r=6, fill=BLUE, stroke="none"):
-        self.add('<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s" stroke="%s"/>' % (x, y, r, fill, stroke))
+        self.add('<circle cx="%.1f" cy="%.1f" r="%.1f" fill="%s" stroke="%s"/>'
+                 % (x, y, r, fill, stroke))
 
     def ring(self, x, y, r, colour=SOFT, dash="5 4", width=1.2):
         self.add('<circle cx="%.1f" cy="%.1f" r="%.1f" fill="none" stroke="%s" stroke-width="%.1f" '
@@ -137,7 +138,8 @@ def substep():
 
 def ellipse(p, x, y, a, b, turn, colour):
     p.add('<ellipse cx="%.1f" cy="%.1f" rx="%.1f" ry="%.1f" transform="rotate(%.1f %.1f %.1f)" '
-          'fill="%s" fill-opacity="0.15" stroke="%s" stroke-width="2"/>' % (x, y, a, b, turn, x, y, colour, colour))
+          'fill="%s" fill-opacity="0.15" stroke="%s" stroke-width="2"/>'
+          % (x, y, a, b, turn, x, y, colour, colour))
 
 
 def conformation():
@@ -174,7 +176,8 @@ def conformation():
 def zero_energy():
     p, d = Picture(720, 200), 52.0
     for row, (title, move) in enumerate([("affine: seen by the gradient", lambda i: 0.12 * i),
-                                         ("to and fro: the sum over both sides is 0", lambda i: 0.3 * (-1) ** i)]):
+                                         ("to and fro: the sum over both sides is 0",
+                                          lambda i: 0.3 * (-1) ** i)]):
         y = 60 + 90 * row
         p.text(20, y - 30, title, anchor="start", bold=True)
         for i in range(-5, 6):
@@ -212,7 +215,8 @@ def walls():
     p.line(x0, y0, x0 + w + 20, y0, arrow=True)
     p.line(x0, y0, x0, 40, arrow=True)
     p.path([(x0 + w * k / 60, y0 - 360 * half_space(k / 60)) for k in range(61)], BLUE)
-    p.path([(x0 + w * k / 60, y0 - 110 * 1.5 * (1 - k / 60) ** 4 * (1 + 4 * k / 60)) for k in range(61)], RED)
+    p.path([(x0 + w * k / 60, y0 - 110 * 1.5 * (1 - k / 60) ** 4 * (1 + 4 * k / 60))
+            for k in range(61)], RED)
     p.text(x0 + w, y0 + 18, "q = 1")
     p.text(x0 + 120, 120, "what the wall fills (W.5)", BLUE, 12, "start")
     p.text(x0 + 75, 165, "and its slope", RED, 12, "start")
@@ -231,7 +235,8 @@ def shifting():
                 if abs(x * d) > 108 or abs(y * d) > 80:
                     continue
                 near = math.hypot(x, y) < h
-                p.dot(cx + d * x, cy + d * y, 5, RED if (i, j) == (0, 0) else BLUE if near else "#cfd8e3")
+                p.dot(cx + d * x, cy + d * y, 5, RED if (i, j) == (0, 0) else BLUE if near
+                      else "#cfd8e3")
         p.ring(cx, cy, h * d, INK)
         p.text(cx, 235, "stretched by %g" % s)
     p.text(370, 24, "the arrangement follows the flow: along it the neighbours leave h", bold=True)
@@ -300,7 +305,8 @@ def emission():
     for k in range(n):
         a, q = 2.39996322972865332 * k, r * math.sqrt((k + 0.5) / n)
         shade = (jitter(k, 5, 7) + 1) / 2
-        p.dot(cx + d * q * math.cos(a), cy + d * q * math.sin(a), 8, "hsl(210,60%%,%d%%)" % (30 + 50 * shade))
+        p.dot(cx + d * q * math.cos(a), cy + d * q * math.sin(a), 8, "hsl(210,60%%,%d%%)"
+              % (30 + 50 * shade))
     p.ring(cx, cy, d * r, INK)
     p.text(cx, 290, "sunflower: a phase of its own for each point")
     cx = 480
@@ -310,7 +316,8 @@ def emission():
                 p.dot(cx + d * i, cy + d * j, 8, BLUE if (i + j) % 2 == 0 else "#a9c6e6")
     p.ring(cx, cy, d * r, INK)
     p.text(cx, 290, "bct: every other column half a layer on")
-    p.text(320, 24, "the mouth of a nozzle, seen along the stream; shade: phase along it", bold=True)
+    p.text(320, 24, "the mouth of a nozzle, seen along the stream; shade: phase along it",
+           bold=True)
     return p
 
 
@@ -326,7 +333,8 @@ def architecture():
         "scene": (510, 130, 110, "#eef6ec", "JSON, filling"),
         "surface": (380, 200, 110, "#eef6ec", "level sets"),
         "geo": (510, 200, 110, "#eef6ec", "files"),
-        "include/ooze": (20, 290, 630, "#fff", "the public headers: ooze.h, ooze_scene.h, ooze_io.h, ooze_surface.h, ooze_nodes.h"),
+        "include/ooze": (20, 290, 630, "#fff",
+                         "the public headers: ooze.h, ooze_scene.h, ooze_io.h, ooze_surface.h, ooze_nodes.h"),
         "core": (20, 380, 190, "#eaf1f8", "API, step, colliders, state"),
         "models": (240, 380, 160, "#eaf1f8", "algorithm boxes"),
         "cpu": (430, 380, 90, "#f3ecf8", "loops"),
@@ -366,7 +374,8 @@ def architecture():
     arrow("cuda", "physics")
     p.line(310, 526, 329, 526, INK, 1.3, None, True)
     p.box(665, 380, 180, 172, "#fff", SOFT)
-    for n, words in enumerate(["core calls a backend", "through the table of", "base/backend.h alone;", "core/registry.c names",
+    for n, words in enumerate(["core calls a backend", "through the table of",
+                               "base/backend.h alone;", "core/registry.c names",
                                "the backends of a build.", "", "cpu and cuda know", "no model."]):
         p.text(755, 402 + 19 * n, words, size=12)
     p.text(755, 46, "an arrow points at", size=12)
@@ -378,7 +387,8 @@ def architecture():
     return p
 
 
-FIGURES = {f.__name__: f for f in (neighbours, substep, conformation, zero_energy, walls, shifting, tension, heat,
+FIGURES = {f.__name__: f for f in (neighbours, substep, conformation, zero_energy, walls, shifting,
+                                   tension, heat,
                                    emission)}
 FIGURES["yield"] = yield_stress
 FIGURES["../../dev/architecture"] = architecture

@@ -1,15 +1,18 @@
 """hython cook.py HIP --cook NODE=FILE [--cook NODE=FILE ...] [--frames A-B] [--resume]
 
-Cooks SOPs over a range of frames to files, for any farm. $F4 (or $F) in FILE is the frame. The first --cook is the simulation:
-its files hold all state (do not delete attributes before it), and --resume goes on from its newest whole one.
+Cooks SOPs over a range of frames to files, for any farm. $F4 (or $F) in FILE is the frame. The
+first --cook is the simulation: its files hold all state (do not delete attributes before it), and
+--resume goes on from its newest whole one.
 
   hython cook.py honey.hip --cook /obj/honey/sim=/shared/honey/sim.\\$F4.bgeo.sc \\
-                           --cook /obj/honey/surface=/shared/honey/surface.\\$F4.bgeo.sc --frames 1-240 --resume
+                           --cook /obj/honey/surface=/shared/honey/surface.\\$F4.bgeo.sc \\
+                           --frames 1-240 --resume
 
-Prints a banner, `ALF_PROGRESS n%` (0 to 99, alone on a line) and, with --output-lines, `OUTPUT_FILE:path;` for PDG. A file has its
-name only when it is whole. Exit codes: 0 done, 1 usage, 2 the scene or a file is bad, 3 a node failed, 75 stopped by
-SIGTERM between frames (run it again with --resume). OOZE_DEVICE=cpu or cuda:1 overrules the node's device.
-SPDX-License-Identifier: Apache-2.0
+Prints a banner, `ALF_PROGRESS n%` (0 to 99, alone on a line) and, with --output-lines,
+`OUTPUT_FILE:path;` for PDG. A file has its name only when it is whole. Exit codes: 0 done, 1 usage,
+2 the scene or a file is bad, 3 a node failed, 75 stopped by SIGTERM between frames (run it again
+with --resume). OOZE_DEVICE=cpu or cuda:1 overrules the node's device. SPDX-License-Identifier:
+Apache-2.0
 """
 import argparse
 import os
@@ -53,8 +56,10 @@ def options():
     parser.add_argument("hip")
     parser.add_argument("--cook", action="append", required=True, metavar="NODE=FILE")
     parser.add_argument("--frames", metavar="A-B", help="default: the scene's frame range")
-    parser.add_argument("--resume", action="store_true", help="go on from the newest whole file of the first --cook")
-    parser.add_argument("--output-lines", action="store_true", help="print OUTPUT_FILE:path; for PDG")
+    parser.add_argument("--resume", action="store_true",
+                        help="go on from the newest whole file of the first --cook")
+    parser.add_argument("--output-lines", action="store_true",
+                        help="print OUTPUT_FILE:path; for PDG")
     try:
         return parser.parse_args()
     except SystemExit as end:  # argparse would leave with 2, which means a bad scene here
@@ -62,13 +67,15 @@ def options():
 
 
 def load(hip):
-    """A node type that is missing on this machine is an error here: Houdini would go on and cook nothing."""
+    """A node type that is missing on this machine is an error here: Houdini would go on and cook
+    nothing."""
     try:
         hou.hipFile.load(hip, suppress_save_prompt=True, ignore_load_warnings=False)
     except hou.LoadWarning as warning:
         text = str(warning)
         if "Bad node type" in text:
-            raise Stop(BAD, "%s: a node's plug-in is missing on %s: %s (is the Ooze package of Houdini %s installed here?)" % (
+            raise Stop(BAD,
+                       "%s: a node's plug-in is missing on %s: %s (is the Ooze package of Houdini %s installed here?)" % (
                 hip, socket.gethostname(), " ".join(text.split()), hou.applicationVersionString()))
         say("%s: %s" % (hip, " ".join(text.split())))
     except hou.OperationFailed as why:
@@ -110,7 +117,8 @@ def whole(path):
 
 
 def resume(cooks, first, last):
-    """The frame to begin with, after the solver was told to start from the newest whole file. All outputs of that frame must be there."""
+    """The frame to begin with, after the solver was told to start from the newest whole file. All
+    outputs of that frame must be there."""
     node, pattern = cooks[0]
     for frame in range(last, first - 1, -1):
         paths = [path_of(p, frame) for _, p in cooks]
@@ -121,7 +129,8 @@ def resume(cooks, first, last):
             continue
         solver = solver_above(node)
         if solver is None:
-            raise Stop(BAD, "--resume: there is no Ooze Solver above %s to start from a file (a Solver SOP has its own Initial State)" % node.path())
+            raise Stop(BAD,
+                       "--resume: there is no Ooze Solver above %s to start from a file (a Solver SOP has its own Initial State)" % node.path())
         state = solver.parent().createNode("file", "ooze_resume")
         state.parm("file").set(paths[0])
         solver.setInput(INITIAL_STATE, state)
@@ -139,7 +148,8 @@ def save(node, path):
     if folder and not os.path.isdir(folder):
         os.makedirs(folder, exist_ok=True)
     stem, dot, ending = name.partition(".")
-    part = os.path.join(folder, ".%s.part%d%s%s" % (stem, os.getpid(), dot, ending))  # Houdini takes the format from the ending
+    # Houdini takes the format from the ending
+    part = os.path.join(folder, ".%s.part%d%s%s" % (stem, os.getpid(), dot, ending))
     try:
         node.geometry().saveToFile(part)
         os.replace(part, path)
@@ -153,7 +163,8 @@ def cook(node, frame):
     try:
         node.cook(force=False)
     except hou.OperationFailed as why:
-        raise Stop(FAILED, "frame %d: %s failed: %s" % (frame, node.path(), "; ".join(node.errors()) or why))
+        raise Stop(FAILED, "frame %d: %s failed: %s"
+                   % (frame, node.path(), "; ".join(node.errors()) or why))
     if node.errors():
         raise Stop(FAILED, "frame %d: %s: %s" % (frame, node.path(), "; ".join(node.errors())))
     for text in node.warnings():
@@ -164,10 +175,13 @@ def run(args):
     stop = []
     signal.signal(signal.SIGTERM, lambda *_: stop.append(1))
     say("cook: Ooze %s, Houdini %s, Python %d.%d, %s, device %s, threads %s" % (
-        os.environ.get("OOZE_VERSION", "of this package unknown"), hou.applicationVersionString(), sys.version_info[0],
-        sys.version_info[1], socket.gethostname(), os.environ.get("OOZE_DEVICE", "as the node says"),
+        os.environ.get("OOZE_VERSION", "of this package unknown"), hou.applicationVersionString(),
+        sys.version_info[0],
+        sys.version_info[1], socket.gethostname(),
+        os.environ.get("OOZE_DEVICE", "as the node says"),
         os.environ.get("HOUDINI_MAXTHREADS", "all")))
-    os.environ["OOZE_FARM"] = "1"  # the plug-in adds a line with its build and the device that it really runs on
+    # the plug-in adds a line with its build and the device that it really runs on
+    os.environ["OOZE_FARM"] = "1"
     load(args.hip)
     cooks = outputs(args.cook)
     if args.frames:
@@ -180,7 +194,8 @@ def run(args):
         if stop:
             raise Stop(STOPPED, "stopped before frame %d; --resume goes on" % frame)
         hou.setFrame(frame)
-        for node, pattern in reversed(cooks):  # the simulation's file comes last: where it is, the others are
+        # the simulation's file comes last: where it is, the others are
+        for node, pattern in reversed(cooks):
             cook(node, frame)
             save(node, path_of(pattern, frame))
             if args.output_lines:
@@ -190,7 +205,8 @@ def run(args):
             sys.stdout.write("ALF_PROGRESS %d%%\n" % percent)
             shown = percent
         sys.stdout.flush()
-    say("frames %d-%d are done (%d cooked in %.1f s)" % (first, last, max(0, last + 1 - begin), time.time() - began))
+    say("frames %d-%d are done (%d cooked in %.1f s)"
+        % (first, last, max(0, last + 1 - begin), time.time() - began))
 
 
 def main():

@@ -1,13 +1,15 @@
 """A wedge in PDG: hython pdg_wedge.py HIP ROP PARM VALUE VALUE ... [--out FILE.hip]
 
-Adds /tasks/ooze_wedge to a scene: one work item for each value of a parameter of an Ooze node, each simulating all its frames
-in one process (frames of a simulation cannot go to several machines), and a second network that runs the same kind of wedge
-with the `ooze` command line, without a Houdini licence.
+Adds /tasks/ooze_wedge to a scene: one work item for each value of a parameter of an Ooze node, each
+simulating all its frames in one process (frames of a simulation cannot go to several machines), and
+a second network that runs the same kind of wedge with the `ooze` command line, without a Houdini
+licence.
 
-  hython pdg_wedge.py honey.hip /obj/honey/farm /obj/honey/source/viscosity 3 10 50 200 --out honey_wedge.hip
+  hython pdg_wedge.py honey.hip /obj/honey/farm /obj/honey/source/viscosity 3 10 50 200 --out
+  honey_wedge.hip
 
-The ROP's file gets a folder `wedge@wedgeindex`, unless its name has `@wedgeindex` already: else the items would write over each other.
-SPDX-License-Identifier: Apache-2.0
+The ROP's file gets a folder `wedge@wedgeindex`, unless its name has `@wedgeindex` already: else the
+items would write over each other. SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import sys
@@ -16,7 +18,8 @@ import hou
 
 
 def houdini_wedge(tasks, rop, parm, values):
-    """Wedge -> ROP Fetch. The parameter itself is driven: no expression has to be put into the network."""
+    """Wedge -> ROP Fetch. The parameter itself is driven: no expression has to be put into the
+    network."""
     wedge = tasks.createNode("wedge", "values")
     wedge.parm("wedgecount").set(len(values))
     wedge.parm("wedgeattributes").set(1)
@@ -33,12 +36,14 @@ def houdini_wedge(tasks, rop, parm, values):
     fetch.parm("roppath").set(rop.path())
     frames = fetch.parm("framegeneration")
     frames.set(len(frames.menuItems()) - 1)  # the last: as the ROP says
-    fetch.parm("batchall").set(1)            # all frames in one batch: a simulation stays in one process
+    # all frames in one batch: a simulation stays in one process
+    fetch.parm("batchall").set(1)
     return fetch
 
 
 def command_line_wedge(tasks, scene, rows, out, program="ooze"):
-    """One item for each row of a scene file's wedge table. The program takes all cores: let the scheduler run one at a time."""
+    """One item for each row of a scene file's wedge table. The program takes all cores: let the
+    scheduler run one at a time."""
     run = tasks.createNode("genericgenerator", "ooze_run")
     run.parm("itemcount").set(rows)
     # PDG reads OUTPUT_FILE:path; lines; --resume makes a retry go on where the item was killed
@@ -73,7 +78,8 @@ def main():
     hou.hipFile.load(args.hip, suppress_save_prompt=True, ignore_load_warnings=True)
     rop, parm = hou.node(args.rop), hou.parm(args.parm)
     if rop is None or parm is None:
-        sys.stderr.write("pdg_wedge: the scene has no %s\n" % (args.rop if rop is None else args.parm))
+        sys.stderr.write("pdg_wedge: the scene has no %s\n"
+                         % (args.rop if rop is None else args.parm))
         return 2
     apart(rop.parm("sopoutput"))
     build(rop, parm, args.values)

@@ -1,9 +1,12 @@
-"""A stand-in for Houdini's Python module, of just what our scripts call. SPDX-License-Identifier: Apache-2.0
+"""A stand-in for Houdini's Python module, of just what our scripts call. SPDX-License-Identifier:
+Apache-2.0
 
-It knows the nodes of stock.json and those of `ooze schema nodes --json`, and refuses every type, parameter, menu word and input that
-is in neither. Ooze nodes "simulate" by hashing: the state of a frame is a function of the state before, of the parameters and
-of the frame, so that a resume that is wrong in anything ends in another file. A scene file is a Python script.
-Environment: FAKE_OOZE or OOZE the program; FAKE_FAIL_FRAME a frame whose cook fails; FAKE_SLOW seconds a cook; FAKE_NO_OOZE a machine without the package.
+It knows the nodes of stock.json and those of `ooze schema nodes --json`, and refuses every type,
+parameter, menu word and input that is in neither. Ooze nodes "simulate" by hashing: the state of a
+frame is a function of the state before, of the parameters and of the frame, so that a resume that
+is wrong in anything ends in another file. A scene file is a Python script. Environment: FAKE_OOZE
+or OOZE the program; FAKE_FAIL_FRAME a frame whose cook fails; FAKE_SLOW seconds a cook;
+FAKE_NO_OOZE a machine without the package.
 """
 import hashlib
 import json
@@ -31,7 +34,9 @@ def _load_types():
         types = {k: v for k, v in json.load(f).items() if k != "about"}
     if os.environ.get("FAKE_NO_OOZE"):
         return types
-    for node in json.loads(subprocess.run([os.environ.get("FAKE_OOZE") or os.environ["OOZE"], "schema", "nodes", "--json"], capture_output=True, check=True).stdout):
+    for node in json.loads(subprocess.run([os.environ.get("FAKE_OOZE") or os.environ["OOZE"],
+                                           "schema", "nodes", "--json"], capture_output=True,
+                                           check=True).stdout):
         parms = {}
         for p in node["parameters"]:
             words = [w.split("=")[0] for w in p["menu"].split("|")] if p["menu"] else []
@@ -46,8 +51,10 @@ def _load_types():
             else:
                 value = p["default"] if p["type"] == "vector" else p["default"][0]
                 low, high = p["minimum"], p["maximum"]
-                parms[p["token"]] = {"default": value, "low": low, "high": high} if p["type"] in ("float", "int") else value
-        types["%s/%s" % (node["context"], node["type_name"])] = {"inputs": node["max_inputs"], "parms": parms}
+                parms[p["token"]] = {"default": value, "low": low,
+                                     "high": high} if p["type"] in ("float", "int") else value
+        types["%s/%s" % (node["context"], node["type_name"])] = {"inputs": node["max_inputs"],
+            "parms": parms}
     return types
 
 
@@ -158,7 +165,8 @@ class Node:
         return self._name
 
     def path(self):
-        return (self._parent.path() if self._parent and self._parent._parent else "") + "/" + self._name if self._parent else "/"
+        return (self._parent.path() if self._parent and self._parent._parent
+                else "") + "/" + self._name if self._parent else "/"
 
     def parent(self):
         return self._parent
@@ -179,9 +187,12 @@ class Node:
         return at
 
     def createNode(self, kind, name=None):
-        context = self._spec.get("children") or {"obj": "obj", "stage": "lop", "tasks": "tasks"}.get(self._name, "sop" if self._kind == "inside" else None)
+        context = self._spec.get("children") or {"obj": "obj", "stage": "lop",
+                                                 "tasks": "tasks"}.get(self._name, "sop"
+                                                     if self._kind == "inside" else None)
         if "%s/%s" % (context, kind) not in _types:
-            raise OperationFailed("Invalid node type name: %s in %s (%s)" % (kind, self.path(), context))
+            raise OperationFailed("Invalid node type name: %s in %s (%s)"
+                                  % (kind, self.path(), context))
         name = name or kind.split("::")[1 if "::" in kind else 0] + "1"
         taken = {c._name for c in self._children}
         base, i = name, 1
@@ -204,7 +215,8 @@ class Node:
                 if name not in extra:
                     return None
                 default = extra[name]
-            self._parms[name] = (ParmTuple if isinstance(default, list) else Parm)(self, name, default)
+            self._parms[name] = (ParmTuple if isinstance(default, list) else Parm)(self, name,
+                default)
         return self._parms[name]
 
     def parm(self, name):
@@ -221,7 +233,8 @@ class Node:
         if index >= self._spec["inputs"]:
             raise OperationFailed("%s (%s) has no input %d" % (self.path(), self._kind, index))
         if node is not None and node._parent is not self._parent:
-            raise OperationFailed("%s and %s are in different networks" % (self.path(), node.path()))
+            raise OperationFailed("%s and %s are in different networks"
+                                  % (self.path(), node.path()))
         while len(self._inputs) <= index:
             self._inputs.append(None)
         self._inputs[index] = node
@@ -236,7 +249,8 @@ class Node:
         pass
 
     # ---- assets
-    def createDigitalAsset(self, name, hda_file_name, description, min_num_inputs=0, max_num_inputs=0, ignore_external_references=False):
+    def createDigitalAsset(self, name, hda_file_name, description, min_num_inputs=0,
+                           max_num_inputs=0, ignore_external_references=False):
         self._definition = HDADefinition(self, name, hda_file_name, description)
         self._kind = name
         return self
@@ -249,7 +263,8 @@ class Node:
         """A word that stands for the geometry of this node at a frame."""
         if frame in self._cache:
             return self._cache[frame]
-        values = sorted((n, p.eval()) for n, p in self._parms.items() if n not in ("startframe", "resimulate", "file"))
+        values = sorted((n, p.eval()) for n, p in self._parms.items()
+                        if n not in ("startframe", "resimulate", "file"))
         get = [(lambda f, n=n: n._state(f)) if n else (lambda f: None) for n in self._inputs]
         if self._kind.startswith("ooze::solver"):
             start = self.parm("startframe").eval()
@@ -261,7 +276,8 @@ class Node:
                     self._errors = ["diverged: 3 of 100 particles are not finite"]
                     raise OperationFailed("The attempted operation failed.\nError: diverged")
                 time.sleep(float(os.environ.get("FAKE_SLOW", "0")))
-                state = _hash("step", values, self._state(frame - 1), frame, [g(frame) for g in get[:2]])
+                state = _hash("step", values, self._state(frame - 1), frame,
+                              [g(frame) for g in get[:2]])
         elif self._kind == "file":
             geometry = Geometry()
             geometry.loadFromFile(self.parm("file").eval())
@@ -313,7 +329,9 @@ class HDADefinition:
 
     def save(self, path):
         with open(path, "w") as f:
-            json.dump({"name": self.name, "parms": self.parms, "expressions": [n._expressions for n in _walk(self._node) if n._expressions]}, f)
+            json.dump({"name": self.name, "parms": self.parms,
+                       "expressions": [n._expressions for n in _walk(self._node)
+                                       if n._expressions]}, f)
 
 
 class ParmTemplateGroup:
@@ -325,7 +343,8 @@ class ParmTemplateGroup:
 
 
 class FloatParmTemplate:
-    def __init__(self, name, label, num_components, default_value=(0,), min=0, max=1, min_is_strict=False, help=""):
+    def __init__(self, name, label, num_components, default_value=(0,), min=0, max=1,
+                 min_is_strict=False, help=""):
         if len(default_value) != num_components or not help:
             raise TypeError("%s: defaults or help are wrong" % name)
         self.name, self.default = name, default_value[0] if num_components == 1 else list(default_value)
@@ -337,11 +356,13 @@ IntParmTemplate = FloatParmTemplate
 class data:
     """Recipes, as hou.data of 20.5 keeps them: here one JSON object a line."""
     @staticmethod
-    def saveNodePresetRecipe(name, label, location, node, nodetype_patterns="", submenu="", visible=True, parms=True):
+    def saveNodePresetRecipe(name, label, location, node, nodetype_patterns="", submenu="",
+                             visible=True, parms=True):
         if not name or not label or not parms or not all(isinstance(p, Parm) for p in parms):
             raise TypeError("a recipe wants a name, a label and parameters")
         with open(location, "a") as f:
-            f.write(json.dumps({"name": name, "label": label, "nodes": nodetype_patterns, "menu": submenu,
+            f.write(json.dumps({"name": name, "label": label, "nodes": nodetype_patterns,
+                                "menu": submenu,
                                 "parms": {p.name(): p.eval() for p in parms}}) + "\n")
 
 
