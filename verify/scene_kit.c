@@ -85,18 +85,21 @@ uint32_t kit_add(kit *k, const ooze_material *m) {
   return index;
 }
 
-uint32_t kit_material(kit *k, double tau, double alpha) {
+static ooze_material relaxing(double tau) {
   ooze_material m;
   ooze_material_default(&m);
   m.relaxation_time = (float)tau;
+  return m;
+}
+
+uint32_t kit_material(kit *k, double tau, double alpha) {
+  ooze_material m = relaxing(tau);
   m.compliance = (float)alpha;
   return kit_add(k, &m);
 }
 
 uint32_t kit_fluid(kit *k, double viscosity, double tau) {
-  ooze_material m;
-  ooze_material_default(&m);
-  m.relaxation_time = (float)tau;
+  ooze_material m = relaxing(tau);
   m.viscosity = (float)viscosity;
   return kit_add(k, &m);
 }

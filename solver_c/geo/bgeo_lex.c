@@ -8,13 +8,13 @@
 #include <stdlib.h>
 
 ooze_result geo_bad(const geo_lex *lex, const char *format, ...) {
-  char text[300];
+  char place[40];
   va_list list;
+  snprintf(place, sizeof place, "byte %llu: ", (unsigned long long)(lex->at - lex->source->bytes));
   va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
+  oz_source_bad(lex->source, place, format, list);
   va_end(list);
-  return oz_fail(lex->source->why, OOZE_ERROR_FORMAT, "%s: byte %llu: %s", lex->source->name,
-                 (unsigned long long)(lex->at - lex->source->bytes), text);
+  return OOZE_ERROR_FORMAT;
 }
 
 static ooze_result short_file(const geo_lex *lex) {

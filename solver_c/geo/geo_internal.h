@@ -11,6 +11,7 @@
 #include "base/tasks.h"
 #include "ooze/ooze_io.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 /* All formats here are little endian. A big-endian machine is refused at compile time rather than
@@ -199,6 +200,9 @@ typedef struct oz_source {
   ooze_message *why;
   ooze_file_info *info; /* NULL: no description is wanted */
 } oz_source;
+/* text.c: a sentence about the file, with the place in it. */
+void oz_source_bad(const oz_source *source, const char *place, const char *format, va_list list)
+    OZ_PRINTF(3, 0);
 
 /* either may be NULL */
 ooze_result oz_geo_read(oz_source *source, ooze_points **out_points, ooze_mesh *out_mesh);

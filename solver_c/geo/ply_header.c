@@ -7,12 +7,11 @@
 #include <stdlib.h>
 
 ooze_result ply_bad(const oz_source *source, const char *format, ...) {
-  char text[300];
   va_list list;
   va_start(list, format);
-  vsnprintf(text, sizeof text, format, list);
+  oz_source_bad(source, "", format, list);
   va_end(list);
-  return oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: %s", source->name, text);
+  return OOZE_ERROR_FORMAT;
 }
 
 uint32_t ply_type_bytes(ply_type type) {

@@ -30,6 +30,12 @@ const char *ooze_io_build_text(void) {
       ;
 }
 
+void oz_source_bad(const oz_source *source, const char *place, const char *format, va_list list) {
+  char text[300];
+  vsnprintf(text, sizeof text, format, list);
+  oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: %s%s", source->name, place, text);
+}
+
 /* As much of a client's struct as both know, over the defaults; the size in front of it tells how
  * much that is. */
 static void take_given(void *full, size_t known, const void *given) {

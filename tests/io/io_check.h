@@ -152,4 +152,12 @@ static inline void io_check_same(const ooze_points *a, const ooze_points *b) {
   }
 }
 
+/* A file has these points. */
+static inline void io_check_file(const char *path, const ooze_points *expected) {
+  ooze_points *read = NULL;
+  CHECK_GOOD(ooze_points_read(path, NULL, &read, why));
+  io_check_same(expected, read);
+  ooze_points_destroy(read);
+}
+
 #endif

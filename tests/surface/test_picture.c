@@ -48,10 +48,8 @@ static ooze_render_desc picture_of(const float *positions, uint32_t count, uint3
                                    uint32_t height) {
   ooze_render_desc d;
   ooze_render_desc_default(&d);
-  d.width = width;
-  d.height = height;
-  d.particle_count = count;
-  d.positions = positions;
+  d.width = width, d.height = height;
+  d.positions = positions, d.particle_count = count;
   return d;
 }
 

@@ -10,6 +10,12 @@ static ooze_solver *make(ooze_params *p) {
   ooze_params_default(p);
   return s;
 }
+/* The same, with parameters that are to be set without gravity. */
+static ooze_solver *weightless(ooze_params *p) {
+  ooze_solver *s = make(p);
+  memset(p->gravity, 0, sizeof p->gravity);
+  return s;
+}
 
 /* side^3 particles from `low` up. */
 static void block(ooze_solver *s, int side, float x, float y, float z, const float velocity[3]) {
@@ -74,8 +80,7 @@ OZ_CASE(a_block_falls_as_far_as_it_should) {
 OZ_CASE(momentum_is_kept_without_forces) {
   const float left[3] = {0.5f, 0.1f, 0}, right[3] = {-0.3f, 0, 0.2f};
   ooze_params p;
-  ooze_solver *s = make(&p);
-  memset(p.gravity, 0, sizeof p.gravity);
+  ooze_solver *s = weightless(&p);
   CHECK_OK(ooze_params_set(s, &p), s);
   ooze_material m;
   ooze_material_default(&m);
@@ -120,8 +125,7 @@ OZ_CASE(time_scale_and_substeps_do_what_they_say) {
 OZ_CASE(adaptive_substeps_follow_the_speed) {
   const float fast[3] = {2, 0, 0}, slow[3] = {0.01f, 0, 0};
   ooze_params p;
-  ooze_solver *s = make(&p);
-  memset(p.gravity, 0, sizeof p.gravity);
+  ooze_solver *s = weightless(&p);
   p.cfl = 0.5f;
   p.max_substeps = 40;
   CHECK_OK(ooze_params_set(s, &p), s);
@@ -197,8 +201,7 @@ OZ_CASE(a_kill_volume_takes_what_enters_and_what_leaves_the_world_goes_too) {
   const float down[3] = {0, -1, 0}, out[3] = {9e5f, 0, 0};
   ooze_params p;
   ooze_collider_desc c;
-  ooze_solver *s = make(&p);
-  memset(p.gravity, 0, sizeof p.gravity);
+  ooze_solver *s = weightless(&p);
   CHECK_OK(ooze_params_set(s, &p), s);
   ooze_collider_desc_default(&c);
   c.role = OOZE_ROLE_KILL;
@@ -275,8 +278,7 @@ OZ_CASE(stress_is_in_pascals) {
   /* a viscous fluid sheared at 1/s: sigma_xy = mu * rate */
   ooze_params p;
   ooze_material m;
-  ooze_solver *s = make(&p);
-  memset(p.gravity, 0, sizeof p.gravity);
+  ooze_solver *s = weightless(&p);
   p.substeps = 1;
   p.velocity_iterations = 40;
   CHECK_OK(ooze_params_set(s, &p), s);
