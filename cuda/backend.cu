@@ -339,6 +339,7 @@ static constexpr oz_backend_table make_table() {
   t.wall_loads = wall_loads;
   t.roll_back = roll_back;
   t.fastest = fastest;
+  t.column_sums = column_sums;
   t.finished = finished;
   t.friction_maps = friction_maps;
   t.has = has;

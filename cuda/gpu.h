@@ -437,6 +437,7 @@ void links_release(gpu *g);
 ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why);
 ooze_result wall_loads(oz_backend *b, double *out, ooze_message *why);
 ooze_result fastest(oz_backend *b, double *out, ooze_message *why);
+ooze_result column_sums(oz_backend *b, const oz_columns *columns, uint64_t *out, ooze_message *why);
 ooze_result statistics(oz_backend *b, float volume, uint32_t results, uint32_t inner, oz_sums *out,
                        ooze_message *why);
 

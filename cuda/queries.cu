@@ -1,11 +1,11 @@
 /* Questions about all particles after a substep, answered on the device without a download: lost
- * particles, loads on the walls, the greatest speed, statistics.
+ * particles, loads on the walls, the greatest speed, columns, statistics.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/gpu.h"
 
 #include "physics/lanes.h"
 
-#include "physics/fields.h"
+#include "physics/columns.h"
 #include "physics/wall.h"
 
 #include <cmath>
@@ -90,6 +90,46 @@ __global__ void __launch_bounds__(128) load_kernel(const __grid_constant__ load_
 }
 cudaError_t load_all(const load_item &l, uint32_t colliders, cudaStream_t stream) {
   load_kernel<<<colliders * CHUNKS, 128, 0, stream>>>(l);
+  return cudaGetLastError();
+}
+#endif
+
+struct column_item {
+  oz_frame f;
+  oz_columns columns;
+  uint32_t *table;
+  unsigned long long *sum;
+#if defined(OZ_CUDA_HOST)
+  void operator()(uint32_t i) const {
+    if (!oz_columns_count(&f, i)) return;
+    uint64_t mine[OZ_COLUMN_SUMS] = {0};
+    oz_columns_add(&f, &columns, i, table[oz_column_of(&f, &columns, i)]++, mine);
+    for (int k = 0; k < OZ_COLUMN_SUMS; k++) sum[k] += mine[k];
+  }
+#endif
+};
+#if defined(OZ_CUDA_HOST)
+cudaError_t columns_all(const gpu *, const column_item &c, uint32_t n, cudaStream_t stream) {
+  return for_each(stream, n, c);
+}
+#else
+__global__ void __launch_bounds__(256)
+    column_kernel(const __grid_constant__ column_item c, uint32_t n) {
+  uint64_t sum[OZ_COLUMN_SUMS] = {0};
+  for (uint32_t i = blockIdx.x * 256u + threadIdx.x; i < n; i += gridDim.x * 256u) {
+    if (!oz_columns_count(&c.f, i)) continue;
+    const uint32_t above = atomicAdd(c.table + oz_column_of(&c.f, &c.columns, i), 1u);
+    oz_columns_add(&c.f, &c.columns, i, above, sum);
+  }
+  for (int k = 0; k < OZ_COLUMN_SUMS; k++) {
+    unsigned long long all = sum[k];
+    for (int d = 16; d; d >>= 1) all += __shfl_xor_sync(0xffffffffu, all, d);
+    if (threadIdx.x % 32 == 0 && all) atomicAdd(c.sum + k, all);
+  }
+}
+cudaError_t columns_all(const gpu *g, const column_item &c, uint32_t n, cudaStream_t stream) {
+  const uint32_t blocks = one_wave(g, (n + 1023u) / 1024u);
+  column_kernel<<<blocks, 256, 0, stream>>>(c, n);
   return cudaGetLastError();
 }
 #endif
@@ -265,6 +305,27 @@ ooze_result fastest(oz_backend *b, double *out, ooze_message *why) {
   float speed2;
   memcpy(&speed2, &g->mailbox.host->fastest, sizeof speed2);
   *out = sqrt((double)speed2);
+  return OOZE_OK;
+}
+
+ooze_result column_sums(oz_backend *b, const oz_columns *columns, uint64_t *out,
+                        ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  memset(out, 0, OZ_COLUMN_SUMS * sizeof *out);
+  if (!g->count) return OOZE_OK;
+  OZ_TRY(flush(g, why));
+  column_item item;
+  b->table->frame(b, &item.f);
+  item.columns = *columns;
+  /* the partial sums of stages are dead between substeps; there is room for 65,536 more */
+  item.table = as<uint32_t>(g->sums.partial);
+  item.sum = status_on_device(g)->columns;
+  OZ_CUDA(cudaMemsetAsync(item.table, 0, OZ_COLUMNS * sizeof *item.table, g->stream), "columns");
+  OZ_CUDA(cudaMemsetAsync(item.sum, 0, OZ_COLUMN_SUMS * sizeof *item.sum, g->stream), "columns");
+  OZ_CUDA(columns_all(g, item, g->count, g->stream), "columns");
+  OZ_TRY(fetch_status(g, why));
+  for (int k = 0; k < OZ_COLUMN_SUMS; k++) out[k] = g->mailbox.host->columns[k];
   return OOZE_OK;
 }
 

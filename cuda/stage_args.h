@@ -5,6 +5,7 @@
 
 #include "cuda/exact_sum.h"
 #include "cuda/shim.h"
+#include "physics/columns.h"
 
 namespace OZ_NAMESPACE {
 
@@ -49,6 +50,7 @@ struct device_status {
   uint32_t moved, spare;        /* particles that the density search visits */
   unsigned long long groups[2]; /* lines of 32 entries wanted: start list, density list */
   unsigned long long neighbours;
+  unsigned long long columns[OZ_COLUMN_SUMS];
   unsigned long long shared; /* entries of the blocks' lists */
   uint32_t widest, spare2;   /* longest of those within BLOCK_MAX_NEIGHBOURS */
   double scalar[OZ_SCALAR_COUNT];

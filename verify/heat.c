@@ -15,7 +15,7 @@ static const double d = 0.01, cold = 300.0, warm = 310.0, capacity = 2000.0, den
 static void still(kit *k) {
   for (int a = 0; a < 3; ++a) k->params.gravity[a] = 0.0f;
   k->params.rest_filter = 0;
-  kit_iterations(k, 0, 0);
+  kit_iterations(k, 1, 1);
 }
 
 static uint32_t bar(kit *k, double diffusivity, double stefan, const uint32_t n[3]) {

@@ -53,6 +53,7 @@ static inline uint32_t oz_planes_of(const oz_collider *c, uint32_t count) {
 }
 
 typedef struct oz_backend oz_backend;
+typedef struct oz_columns oz_columns; /* physics/columns.h */
 
 typedef struct oz_backend_desc {
   uint32_t isa, threads, tasks;
@@ -179,9 +180,12 @@ typedef struct oz_backend_table {
   ooze_result (*lost)(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why);
   ooze_result (*wall_loads)(oz_backend *b, double *out, ooze_message *why);
   /* roll_back: restores velocities and sources from before the last sort, after a substep that
-   * failed half way. fastest: the greatest speed, m/s. */
+   * failed half way. fastest: the greatest speed, m/s. column_sums: OZ_COLUMN_SUMS of
+   * physics/columns.h. */
   ooze_result (*roll_back)(oz_backend *b, ooze_message *why);
   ooze_result (*fastest)(oz_backend *b, double *out, ooze_message *why);
+  ooze_result (*column_sums)(oz_backend *b, const oz_columns *columns, uint64_t *out,
+                             ooze_message *why);
   /* The reductions of the stage `finish`, if it was run without sums: the device works on while the
    * host waits. */
   ooze_result (*finished)(oz_backend *b, double *sums, ooze_message *why);

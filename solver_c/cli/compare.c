@@ -108,7 +108,7 @@ static double compression(const ooze_points *p, float separation) {
   if (!x || ooze_solver_create(&d, &s, NULL) < 0) return out;
   ooze_params_default(&params);
   params.substeps = 1;
-  params.velocity_iterations = 0, params.position_iterations = 1, params.rest_filter = 0;
+  params.velocity_iterations = 1, params.position_iterations = 1, params.rest_filter = 0;
   params.gravity[1] = 0.0f;
   ooze_particles_default(&add);
   add.count = (uint32_t)ooze_points_count(p);

@@ -35,6 +35,19 @@ static void print_time(double s, char *out, size_t room) {
     snprintf(out, room, "%.0f hours", s / 3600.0);
 }
 
+static void print_iterations(uint32_t velocity, uint32_t position) {
+  const uint32_t count[2] = {velocity, position};
+  printf("iterations ");
+  for (int k = 0; k < 2; k++) {
+    if (k) printf(" + ");
+    if (count[k])
+      printf("%u", count[k]);
+    else
+      printf("automatic");
+  }
+  printf("\n");
+}
+
 static int info_scene(const char *path, const char *wedge, const cli_list *sets, double gigabytes,
                       int as_json) {
   ooze_message why = {""};
@@ -111,11 +124,11 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
     printf("  frames      %d to %d at %g a second\n", i.first_frame, i.last_frame,
            i.frames_per_second);
     if (i.substeps)
-      printf("  steps       %u a frame of 1/%.4g s, %llu in all; iterations %u + %u\n", i.substeps,
-             1.0 / dt, (unsigned long long)e.steps, i.velocity_iterations, i.position_iterations);
+      printf("  steps       %u a frame of 1/%.4g s, %llu in all%s; ", i.substeps, 1.0 / dt,
+             (unsigned long long)e.steps, i.automatic_substeps ? ", or more (automatic)" : "");
     else
-      printf("  steps       follow the motion; iterations %u + %u\n", i.velocity_iterations,
-             i.position_iterations);
+      printf("  steps       follow the motion; ");
+    print_iterations(i.velocity_iterations, i.position_iterations);
     char time[32];
     print_time(e.seconds, time, sizeof time);
     if (i.substeps)

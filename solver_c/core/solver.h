@@ -72,7 +72,14 @@ typedef struct oz_link_list {
   uint64_t waiting;
 } oz_link_list;
 
+/* Substeps and iterations that a step takes (counts.c). */
+typedef struct oz_counts {
+  uint32_t substeps; /* where cfl is 0 */
+  uint32_t velocity, position;
+} oz_counts;
+
 typedef struct oz_run {
+  oz_counts counts;
   uint32_t substeps, contained, born, killed, list_rebuilds;
   uint64_t first_contained;
   double residual, mean_neighbours;
@@ -118,6 +125,7 @@ struct ooze_solver {
   /* m/s: speed that forces, walls and nozzles explain so far (speeds.c); OZ_SPEED_* below 0 */
   double explained_speed;
   uint32_t told_tension; /* the log has heard that tension is held back */
+  uint32_t told_depth;   /* and that deep fluid is left compressed */
   uint32_t told_speed;   /* and that a few particles are faster than anything explains */
   uint32_t stepping;     /* within ooze_step: hooks may not step or destroy */
   ooze_result lost;      /* OOZE_LOST_*: nothing but clear, load and destroy helps */

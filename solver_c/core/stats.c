@@ -90,6 +90,8 @@ static ooze_result stats(ooze_solver *s, int particles, ooze_stats *out) {
   OZ_TRY(oz_struct_read(&probe, out, sizeof probe, "stats", s->message));
   t.particles = oz_visible(s);
   t.substeps = s->run.substeps;
+  t.velocity_iterations = s->run.counts.velocity;
+  t.position_iterations = s->run.counts.position;
   t.contained = s->run.contained;
   t.first_contained = s->run.first_contained;
   t.born = s->run.born;

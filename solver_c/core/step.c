@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/counts.h"
 #include "core/particles.h"
 #include "core/speeds.h"
 #include "models/models.h"
@@ -16,7 +17,7 @@
 static ooze_result substeps_left(ooze_solver *s, double left, uint32_t done, uint32_t *out) {
   const ooze_params *p = &s->params;
   if (p->cfl <= 0) {
-    *out = p->substeps - done;
+    *out = s->run.counts.substeps - done;
     return OOZE_OK;
   }
   double v = 0, g = 0, reach = (double)p->cfl * (double)s->separation;
@@ -334,6 +335,8 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   memset(step, 0, sizeof *step);
   step->backend = s->backend;
   step->params = &s->params;
+  step->velocity_iterations = s->run.counts.velocity;
+  step->position_iterations = s->run.counts.position;
   step->separation = s->separation;
   step->time = time;
   step->has_yield = s->has_yield;
@@ -426,6 +429,7 @@ static ooze_result step(ooze_solver *s, double dt) {
   OZ_TRY(oz_boundary_before_step(s));
   OZ_TRY(find_relaxation_time(s));
   OZ_TRY(oz_speeds_before_step(s, whole));
+  OZ_TRY(oz_counts_before_step(s, whole));
 
   ooze_result r = OOZE_OK;
   const ooze_hooks *hooks = &s->memory.hooks;
@@ -442,9 +446,9 @@ static ooze_result step(ooze_solver *s, double dt) {
     /* fixed substeps are all of one length, to the last bit */
     int fixed = !(s->params.cfl > 0);
     double next = left <= 1 ? 1
-                  : fixed   ? (double)(done + 1) / s->params.substeps
+                  : fixed   ? (double)(done + 1) / s->run.counts.substeps
                             : fraction + (1 - fraction) / left;
-    double h = fixed ? whole / s->params.substeps : whole * (next - fraction);
+    double h = fixed ? whole / s->run.counts.substeps : whole * (next - fraction);
     if (!(h >= OZ_SHORTEST_STEP)) {
       r = oz_fail(s->message, OOZE_ERROR_ARGUMENT,
                   "step: a substep of %g s (dt is %g s); expected %g s or more, or a dt of 0", h,

@@ -11,8 +11,7 @@ static const double PER_PASCAL = 1.0 / 3.6;
 
 /* Whether velocities are projected, so that viscosity damps tension. */
 static int projects(const ooze_params *p) {
-  return p->model == OOZE_MODEL_CONFORMATION && p->scheme == OOZE_SCHEME_OOZE &&
-         p->velocity_iterations > 0;
+  return p->model == OOZE_MODEL_CONFORMATION && p->scheme == OOZE_SCHEME_OOZE;
 }
 
 /* Pa s that every particle of a material has; 0 where some may have less. */

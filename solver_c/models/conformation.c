@@ -24,7 +24,7 @@ static ooze_result slip(oz_backend *b, oz_frame *f, ooze_message *why) {
 /* Velocity projection by preconditioned conjugate gradients. The multipliers are kept for the
  * position phase. */
 static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
-  const uint32_t iterations = s->params->velocity_iterations;
+  const uint32_t iterations = s->velocity_iterations;
   if (s->has_relaxation_time) { /* start from the elastic stress that the particles carry */
     RUN(force);
     OZ_TRY(oz_bodies_filter(b, f, why));
@@ -124,7 +124,7 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   LOADS(load_rows);
   if (stressed) LOADS(load_stress);
   OZ_TRY(oz_soft_tear(s, b, f, why));
-  const uint32_t iterations = s->params->position_iterations;
+  const uint32_t iterations = s->position_iterations;
   density_start(f, iterations);
   for (uint32_t k = 0; k < iterations; k++) {
     /* Both constraints evaluate the same positions and then move together. Where a backend fuses
@@ -155,7 +155,7 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
   OZ_TRY(b->table->density_list(b, f, &built, why)); /* neighbour search at x* */
   LOADS(load_rows);
   RUN(paper_volume);
-  for (uint32_t k = 0; k < s->params->velocity_iterations; k++) {
+  for (uint32_t k = 0; k < s->velocity_iterations; k++) {
     RUN(paper_strain_u);
     RUN(paper_force);
     LOADS(load_paper);
@@ -172,7 +172,7 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
   LOADS(load_rows);
   OZ_TRY(oz_soft_tear(s, b, f, why));
   RUN(density_bound);
-  for (uint32_t k = 0; k < s->params->position_iterations; k++) {
+  for (uint32_t k = 0; k < s->position_iterations; k++) {
     OZ_TRY(ask_density(b, f, k, why));
     OZ_TRY(move_by_density(b, f, why));
     RUN(paper_sync);
@@ -198,7 +198,7 @@ static int is_explicit(const oz_frame *f) { return f->scheme == OOZE_SCHEME_STRE
 /* The switches of the frame, from the scheme and from what the solver holds. */
 static void set_switches(const oz_step *s, oz_frame *f) {
   const int printed = is_printed(f), explicit_stress = is_explicit(f),
-            projects = f->scheme == OOZE_SCHEME_OOZE && s->params->velocity_iterations;
+            projects = f->scheme == OOZE_SCHEME_OOZE && s->velocity_iterations;
   f->has_relaxation_time = s->has_relaxation_time;
   f->sequential = f->body_count != 0;
   f->fused_density = !f->sequential && !s->has_boundary && !explicit_stress && !printed;

@@ -82,7 +82,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   LOADS(load_rows);
 
   /* lines 12 to 20 */
-  for (uint32_t k = 0; k < p->position_iterations; k++) {
+  for (uint32_t k = 0; k < s->position_iterations; k++) {
     if (k) {
       WALLS(wall_density);
       RUN(link_lambda);

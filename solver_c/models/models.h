@@ -9,6 +9,7 @@
 typedef struct oz_step {
   oz_backend *backend;
   const ooze_params *params;
+  uint32_t velocity_iterations, position_iterations;
   float separation;
   double time;
   /* results of the substep */

@@ -76,6 +76,10 @@ OZ_FN float oz_compliance_of(const oz_frame *f, uint32_t i) {
   return f->compliance ? f->compliance[i] : f->matter[oz_matter_of(f, i)].compliance;
 }
 
+OZ_FN float oz_density_of(const oz_frame *f, uint32_t i) {
+  return f->density ? f->density[i] : f->matter[oz_matter_of(f, i)].density;
+}
+
 /* Boundary particles have no compliance and no force of their own: these are the values that they
  * store there. */
 OZ_FN oz_real oz_boundary_weight(const oz_frame *f, uint32_t i) { return oz_compliance(f, i); }

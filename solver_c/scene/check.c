@@ -143,9 +143,9 @@ static void check_stiffness(oz_reader *r) {
   const ooze_scene *s = r->scene;
   const ooze_params *p = &s->start.params;
   const double most = 10.0, goal = 8.0, d = (double)s->separation,
-               dt = (double)p->time_scale / (s->output.fps * p->substeps);
-  /* adaptive substeps are not known yet */
-  if (p->model != OOZE_MODEL_CONFORMATION || p->cfl > 0.0f) return;
+               dt = (double)p->time_scale / (s->output.fps * fmax(p->substeps, 1.0));
+  /* automatic substeps are as many as it needs, adaptive ones are not known yet */
+  if (p->model != OOZE_MODEL_CONFORMATION || !p->substeps || p->cfl > 0.0f) return;
   for (uint32_t i = 0; i < s->material_count; i++) {
     const ooze_material *m = &s->start.materials[i];
     /* it is solid, or may become so */

@@ -4,6 +4,7 @@
  * stepped, and the bytes that the solver then holds, and the clock, are divided by its count. */
 #include "scene_internal.h"
 
+#include "base/counts.h"
 #include "base/seconds.h"
 
 #include <math.h>
@@ -11,11 +12,22 @@
 
 enum { SIDE = 20 }; /* of the block: 8,000 particles take some tenths of a second */
 
+/* Iterations of the block, which has no emitters: those that the scene usually takes. */
+static void usual_iterations(const ooze_scene *s, ooze_params *p) {
+  int pours = s->emitter_count > 0, elastic = 0, yields = 0;
+  for (uint32_t i = 0; i < s->emitter_count; i++)
+    elastic |= s->start.materials[s->start.emitters[i].desc.material - 1].relaxation_time > 0.0f;
+  for (uint32_t i = 0; i < s->material_count; i++)
+    yields |= s->start.materials[i].yield_stress > 0.0f;
+  if (!p->velocity_iterations) p->velocity_iterations = oz_velocity_usual(pours, yields);
+  if (!p->position_iterations) p->position_iterations = oz_position_usual(pours, elastic, yields);
+}
+
 static ooze_result step_block(const ooze_scene *s, ooze_solver *solver, oz_cost *out) {
   ooze_params params = s->start.params;
   ooze_particles block;
   ooze_stats stats;
-  double frame = 1.0 / s->output.fps, substep = frame / (params.substeps ? params.substeps : 1);
+  const double frame = 1.0 / s->output.fps, substep = frame / oz_substeps_least(&params, frame);
   float(*x)[3] = malloc(sizeof *x * SIDE * SIDE * SIDE);
   if (!x) return OOZE_ERROR_MEMORY;
   for (int i = 0; i < SIDE * SIDE * SIDE; i++) {
@@ -27,6 +39,7 @@ static ooze_result step_block(const ooze_scene *s, ooze_solver *solver, oz_cost 
   block.positions = x;
   params.cfl = 0.0f;
   params.substeps = 1;
+  usual_iterations(s, &params);
   ooze_result result = ooze_params_set(solver, &params);
   if (result >= 0 && s->material_count) {
     uint32_t first = s->fluid_count     ? s->fluids[0].material

@@ -1,6 +1,8 @@
 /* The cost of a scene: particles, bytes, seconds. SPDX-License-Identifier: Apache-2.0 */
 #include "scene_internal.h"
 
+#include "base/counts.h"
+
 #include <stdlib.h>
 
 typedef struct counting {
@@ -51,7 +53,9 @@ ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *ou
   }
   for (int32_t f = s->output.first; f < s->output.last; f++) {
     oz_state_at(s, oz_frame_time(s, f), &state);
-    steps += state.params.substeps;
+    const uint32_t substeps = oz_substeps_least(
+        &state.params, (double)state.params.time_scale / s->output.fps);
+    steps += substeps;
     for (uint32_t i = 0; i < s->emitter_count; i++) {
       const ooze_emitter_desc *em = &state.emitters[i].desc;
       const double flow =
@@ -62,7 +66,7 @@ ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *ou
       each_emitted[i] += more < room ? more : room;
       emitted += more < room ? more : room;
     }
-    work += state.params.substeps * ((double)c.count + emitted);
+    work += substeps * ((double)c.count + emitted);
   }
   free(each_emitted);
   oz_state_release(&state);

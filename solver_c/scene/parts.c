@@ -25,8 +25,6 @@ ooze_result oz_read_solver(oz_reader *r) {
     return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
                      "is missing; expected the spacing of particles in m, such as 0.005");
   }
-  s->velocity_given = json_object_get(object, "velocity_iterations") != NULL;
-  s->position_given = json_object_get(object, "position_iterations") != NULL;
   oz_up(r, mark);
   return OOZE_OK;
 }

@@ -1,6 +1,8 @@
 /* Loading a scene. SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
 
+#include "base/counts.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -141,30 +143,6 @@ static ooze_result apply_sets(oz_reader *r) {
 
 /* ---- Loading ----------------------------------------------------------------------------- */
 
-/* More iterations where a stream is poured: with fewer elastic ones rupture and thick ones pull
- * apart. */
-static void iteration_defaults(ooze_scene *s) {
-  uint32_t velocity = 10, position = 5;
-  /* the others read neither relaxation time nor yield stress */
-  const int elastic = s->start.params.model == OOZE_MODEL_CONFORMATION;
-  for (uint32_t i = 0; i < s->emitter_count; i++) {
-    const ooze_material *m = &s->start.materials[s->start.emitters[i].desc.material - 1];
-    velocity = 20;
-    if (elastic && m->relaxation_time > 0.0f)
-      position = 20;
-    else if (position < 10)
-      position = 10;
-  }
-  /* a fluid that stands still for long must be solved well */
-  for (uint32_t i = 0; i < s->material_count; i++)
-    if (elastic && s->start.materials[i].yield_stress > 0.0f) {
-      velocity = 20;
-      if (position < 10) position = 10;
-    }
-  if (!s->velocity_given) s->start.params.velocity_iterations = velocity;
-  if (!s->position_given) s->start.params.position_iterations = position;
-}
-
 static ooze_result read_all(oz_reader *r) {
   ooze_scene *s = r->scene;
   OZ_TRY_OK(read_wedges(r));
@@ -180,7 +158,6 @@ static ooze_result read_all(oz_reader *r) {
   OZ_TRY_OK(oz_read_bodies(r));
   OZ_TRY_OK(oz_read_fluids(r));
   OZ_TRY_OK(oz_read_picture(r));
-  iteration_defaults(s);
   for (uint32_t i = 0; i < s->collider_count; i++)
     if (s->start.colliders[i].posed.uses_rotate)
       oz_pose_rotate(s->start.colliders[i].posed.rotate, s->start.colliders[i].desc.start.rotation);
@@ -285,7 +262,10 @@ ooze_result ooze_scene_info_get(const ooze_scene *s, ooze_scene_info *out) {
   i.last_frame = s->output.last;
   i.frames_per_second = s->output.fps;
   i.separation = s->separation;
-  i.substeps = s->start.params.cfl > 0.0f ? 0 : s->start.params.substeps;
+  if (!(s->start.params.cfl > 0.0f))
+    i.substeps = oz_substeps_least(&s->start.params,
+                                   (double)s->start.params.time_scale / s->output.fps);
+  i.automatic_substeps = s->start.params.substeps == 0;
   i.velocity_iterations = s->start.params.velocity_iterations;
   i.position_iterations = s->start.params.position_iterations;
   i.name = s->output.name;

@@ -126,7 +126,6 @@ struct ooze_scene {
   oz_channel *channels;
   oz_output output;
   oz_picture picture;
-  uint32_t velocity_given, position_given;
   ooze_io_limits limits; /* of the files that it names */
   uint64_t max_memory;   /* bytes that a run may hold; 0: no limit */
 };

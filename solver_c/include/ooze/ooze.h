@@ -110,14 +110,20 @@ typedef struct ooze_params {
   uint32_t scheme;
   float gravity[3];  /* m/s^2. Default 0 -9.81 0. */
   float time_scale;  /* 1 is real time; scales dt. Default 1. */
-  uint32_t substeps; /* per ooze_step when cfl is 0. Default 8. */
+  /* per ooze_step when cfl is 0. 0: automatic, one for each 1/192 s, more for fast motion, stiff
+   * solids and surface tension. Default 0. */
+  uint32_t substeps;
   /* 0: fixed substeps. Above 0: as many as keep a particle from moving further than cfl
    * separations. Default 0. */
   float cfl;
-  uint32_t min_substeps;        /* bounds of the adaptive count. Default 1. */
-  uint32_t max_substeps;        /* Default 64. */
-  uint32_t velocity_iterations; /* conjugate gradient iterations on velocities. Default 10. */
-  uint32_t position_iterations; /* density + conformation iterations on positions. Default 5. */
+  uint32_t min_substeps; /* bounds of the adaptive count. Default 1. */
+  uint32_t max_substeps; /* Default 64. */
+  /* conjugate gradient iterations on velocities. 0: automatic, 4 to 40 by viscosity, layers of
+   * fluid and emitters. Default 0. */
+  uint32_t velocity_iterations;
+  /* density + conformation iterations on positions. 0: automatic, 5 to 20 by layers of fluid,
+   * emitters and yield stress. Default 0. */
+  uint32_t position_iterations;
   /* stop the velocity iterations when the residual has fallen by this factor. 0: never. Default 0.
    */
   float velocity_tolerance;
@@ -309,6 +315,7 @@ typedef struct ooze_stats {
   uint32_t tension_held;
   uint64_t device_bytes;   /* of `bytes`: on the device, particles and lists */
   uint64_t device_scratch; /* of `bytes`: on the device, what only sorting and searching need */
+  uint32_t velocity_iterations, position_iterations; /* in each substep of the last ooze_step */
 } ooze_stats;
 OOZE_API ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out);
 /* The same without what is summed over particles (energy, momentum, speed, compression,
@@ -446,11 +453,8 @@ static inline void ooze_params_default(ooze_params *p) {
   p->size = (uint32_t)sizeof *p;
   p->gravity[1] = -9.81f;
   p->time_scale = 1.0f;
-  p->substeps = 8;
   p->min_substeps = 1;
   p->max_substeps = 64;
-  p->velocity_iterations = 10;
-  p->position_iterations = 5;
   p->corotation = 1;
   p->gradient_correction = 1;
   p->zero_energy = 0.8f;

@@ -1,0 +1,34 @@
+/* Counts that a step takes where parameters leave them at 0: automatic (docs/theory/counts.md).
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef OZ_BASE_COUNTS_H
+#define OZ_BASE_COUNTS_H
+
+#include "ooze/ooze.h"
+
+#include <math.h>
+
+/* s: a substep of ordinary motion, 8 in a frame of 1/24 s */
+#define OZ_LONGEST_SUBSTEP (1.0 / 192.0)
+/* of an automatic count */
+#define OZ_MOST_SUBSTEPS 256.0
+
+/* Substeps of at most `longest` seconds; rounding must not cost one. */
+static inline double oz_substeps_of(double duration, double longest) {
+  return fmax(ceil(duration / longest - 0.01), 1.0);
+}
+
+/* Substeps that a step of `duration` seconds takes at least, where no CFL condition counts them. */
+static inline uint32_t oz_substeps_least(const ooze_params *p, double duration) {
+  if (p->substeps) return p->substeps;
+  return (uint32_t)fmin(oz_substeps_of(duration, OZ_LONGEST_SUBSTEP), OZ_MOST_SUBSTEPS);
+}
+
+/* Usual iterations. With fewer, elastic streams rupture and thick ones pull apart; a paste that
+ * stands still for long must be solved well, too. */
+static inline uint32_t oz_velocity_usual(int pours, int yields) { return pours || yields ? 20 : 10; }
+
+static inline uint32_t oz_position_usual(int pours, int pours_elastic, int yields) {
+  return pours_elastic ? 20 : pours || yields ? 10 : 5;
+}
+
+#endif

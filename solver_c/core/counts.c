@@ -1,0 +1,215 @@
+/* Substeps and iterations of a step, where the host leaves them to the solver
+ * (docs/theory/counts.md). They follow from state alone: a resumed run takes the same.
+ * SPDX-License-Identifier: Apache-2.0 */
+#include "core/counts.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/counts.h"
+#include "core/particles.h"
+#include "physics/columns.h"
+
+/* ---- substeps ---- */
+
+/* s: the shortest substep that speed asks for */
+#define SHORTEST_SUBSTEP (1.0 / 768.0)
+/* separations that a particle or a wall may move in a substep */
+#define FURTHEST 8.0
+/* Greatest modulus dt^2 / (density separation^2) of a solid: one of 4 x 8 x 8 particles on a floor
+ * rests with 8, swells with 17 and bursts after five seconds. */
+#define STIFFEST 8.0
+
+/* Pa: modulus of a material that keeps its shape for a second or more; 0 of one that flows. */
+static double solid_modulus(const ooze_material *m) {
+  /* solid where it is cold, or once it has become so */
+  const int sets =
+      m->ramp_1[0] > 0.0f && (m->conductivity > 0.0f || m->temperature <= m->ramp_1[0]);
+  const double tau = (double)(sets ? m->ramp_1[2] : m->relaxation_time),
+               mu = (double)(sets ? m->ramp_1[1] : m->viscosity);
+  if (m->yield_stress > 0.0f || !(tau >= 1.0) || (m->ramp_1[0] > 0.0f && !sets)) return 0.0;
+  return mu > 0.0 ? mu / tau : m->compliance > 0.0f ? 1.0 / (double)m->compliance : 0.0;
+}
+
+static double longest_substep(const ooze_solver *s) {
+  const double d = (double)s->separation;
+  double h = fmin(OZ_LONGEST_SUBSTEP,
+                  fmax(FURTHEST * d / (s->explained_speed + 1e-30), SHORTEST_SUBSTEP));
+  if (s->params.model != OOZE_MODEL_CONFORMATION) return h;
+  for (uint32_t k = 0; k < s->material_count; ++k) {
+    const double modulus = solid_modulus(&s->materials[k]);
+    if (modulus > 0.0) h = fmin(h, d * sqrt(STIFFEST * (double)s->materials[k].density / modulus));
+  }
+  return oz_tension_longest(s, h);
+}
+
+static ooze_result count_substeps(ooze_solver *s, double duration) {
+  const ooze_params *p = &s->params;
+  s->run.counts.substeps = oz_substeps_least(p, duration);
+  if (p->substeps || p->cfl > 0.0f) return OOZE_OK;
+  OZ_TRY(oz_materials_to_backend(s)); /* which laws of flow there are */
+  const double n = fmin(oz_substeps_of(duration, longest_substep(s)), OZ_MOST_SUBSTEPS);
+  s->run.counts.substeps = (uint32_t)fmax(n, s->run.counts.substeps);
+  return OOZE_OK;
+}
+
+/* ---- layers ---- */
+
+/* Two axes across gravity, in 1 / width. */
+static void axes_across(const float gravity[3], double width, float across[2][3]) {
+  double g[3], least = INFINITY, length = 0.0;
+  int thin = 0;
+  for (int k = 0; k < 3; ++k) {
+    g[k] = (double)gravity[k], length += g[k] * g[k];
+    if (fabs(g[k]) < least) least = fabs(g[k]), thin = k;
+  }
+  length = sqrt(length);
+  double a[3] = {0.0, 0.0, 0.0}, along = g[thin] / length, norm = sqrt(1.0 - along * along);
+  for (int k = 0; k < 3; ++k) a[k] = ((k == thin) - along * g[k] / length) / norm;
+  for (int k = 0; k < 3; ++k) {
+    const int l = (k + 1) % 3, m = (k + 2) % 3;
+    across[0][k] = (float)(a[k] / width);
+    across[1][k] = (float)((g[l] * a[m] - g[m] * a[l]) / length / width);
+  }
+}
+
+static ooze_result column_sums(ooze_solver *s, const oz_columns *columns, uint64_t *sum) {
+  OZ_TRY(oz_host_flush(s));
+  OZ_TRY(oz_materials_to_backend(s));
+  if (s->backend->table->column_sums)
+    return s->backend->table->column_sums(s->backend, columns, sum, s->message);
+  const size_t bytes = OZ_COLUMNS * sizeof(uint32_t);
+  uint32_t *table = oz_alloc(&s->memory, bytes);
+  if (!table) return oz_host_no_memory(s, bytes);
+  memset(table, 0, bytes);
+  oz_frame f;
+  s->backend->table->frame(s->backend, &f);
+  for (uint32_t i = 0; i < f.count; ++i)
+    if (oz_columns_count(&f, i))
+      oz_columns_add(&f, columns, i, table[oz_column_of(&f, columns, i)]++, sum);
+  oz_free(&s->memory, table);
+  return OOZE_OK;
+}
+
+/* Separations: width of the columns that layers are counted in. Large bodies have wide ones, so
+ * that there are few enough for the table. */
+static double column_width(uint32_t count) { return fmax(2.0, ceil(sqrt(count / 65536.0))); }
+
+/* Layers of fluid that lie above each other and press. Columns of particles alone would count
+ * falling streams; pressure alone, which comes and goes as a column swings, would make the counts
+ * swing with it. So they are the column's, but no more than thrice those that the pressure holds
+ * up: q = p / density is 0 to g D in a column of depth D, and 3/2 sum q^2 / sum q is g D. Both are
+ * means over particles weighed by depth. At the beginning there is no pressure yet. */
+static ooze_result find_layers(ooze_solver *s, double gravity, double *out) {
+  const double d = (double)s->separation, width = column_width(s->particles.count),
+               unit = gravity * d / OZ_PRESSURE_UNITS;
+  oz_columns columns;
+  uint64_t sum[OZ_COLUMN_SUMS] = {0};
+  *out = 0.0;
+  if (!(unit > 0.0) || !s->particles.count) return OOZE_OK;
+  axes_across(s->params.gravity, width * d, columns.across);
+  columns.scale = (float)(1.0 / unit);
+  OZ_TRY(column_sums(s, &columns, sum));
+  if (!sum[OZ_SUM_PARTICLES]) return OOZE_OK;
+  const double deep =
+      (double)sum[OZ_SUM_COLUMN2] / (double)sum[OZ_SUM_PARTICLES] / (width * width);
+  const double held = sum[OZ_SUM_PRESSURE] ? 1.5 / OZ_PRESSURE_UNITS *
+                                                 (double)sum[OZ_SUM_PRESSURE2] /
+                                                 (double)sum[OZ_SUM_PRESSURE]
+                                           : 0.0;
+  *out = s->time > 0.0 ? fmin(deep, 3.0 * held) : deep;
+  return OOZE_OK;
+}
+
+/* ---- iterations ---- */
+
+/* Few different counts: a device prepares the launches of each. */
+static uint32_t step_up(double n, uint32_t least, uint32_t most) {
+  static const uint32_t steps[] = {3, 4, 5, 7, 10, 14, 20, 28, 40};
+  for (size_t k = 0; k < sizeof steps / sizeof *steps; ++k)
+    if (steps[k] >= least && steps[k] >= n) return steps[k] < most ? steps[k] : most;
+  return most;
+}
+
+/* Greatest viscosity times dt / (density separation^2): how far a substep carries momentum. 0 or
+ * more of fluids that neither remember nor yield; infinity where some particle may. */
+static double spread(const ooze_solver *s, double dt) {
+  const double d = (double)s->separation;
+  double most = 0.0;
+  if (s->laws || s->has_ramps || s->has_yield || s->mixing > 0.0f || s->bodies.count ||
+      s->particles.has_relaxation_time || s->particles.has_solvent ||
+      oz_field_there(s, OZ_FIELD_VISCOSITY) || oz_field_there(s, OZ_FIELD_COMPLIANCE))
+    return INFINITY;
+  for (uint32_t k = 0; k < s->material_count; ++k) {
+    const ooze_material *m = &s->materials[k];
+    most = fmax(most, (double)m->viscosity * dt / ((double)m->density * d * d));
+  }
+  return most;
+}
+
+/* Conjugate gradients take 2.65 sqrt(condition) iterations to bring the residual down to a
+ * hundredth. Of stiff material only as many as carry a push through its layers. */
+#define VELOCITY_RATE 2.65
+#define VELOCITY_LAYERS 0.6
+#define VELOCITY_LEAST 4u
+#define VELOCITY_MOST 40u
+
+static uint32_t velocity_count(const ooze_solver *s, double dt, double layers) {
+  const double n = VELOCITY_RATE * sqrt(1.0 + 24.0 * spread(s, dt));
+  const uint32_t usual = oz_velocity_usual(s->emitters.count > 0, (int)s->has_yield);
+  if (n < usual) return step_up(n, VELOCITY_LEAST, usual);
+  return step_up(VELOCITY_LAYERS * layers, usual, VELOCITY_MOST);
+}
+
+/* The compression that n iterations leave in L layers is about (POSITION_RATE L dt sqrt(g / d) /
+ * n)^2 hundredths. */
+#define POSITION_RATE 3.8
+#define POSITION_MOST 20u
+
+static uint32_t position_count(const ooze_solver *s, double wanted) {
+  int elastic = 0;
+  for (uint32_t i = 0; i < s->emitters.count; ++i) {
+    const uint32_t m = s->emitters.slot[i].desc.material;
+    elastic |= m < s->material_count && s->materials[m].relaxation_time > 0.0f;
+  }
+  const uint32_t usual =
+      oz_position_usual(s->emitters.count > 0, elastic, (int)s->has_yield);
+  return step_up(wanted, usual, POSITION_MOST);
+}
+
+static void tell_depth(ooze_solver *s, double layers, double wanted) {
+  const ooze_hooks *hooks = &s->memory.hooks;
+  const double left = wanted / POSITION_MOST;
+  char text[240];
+  if (s->told_depth || !hooks->log || left < 2.0) return;
+  s->told_depth = 1;
+  snprintf(text, sizeof text,
+           "fluid of about %.0f layers is left compressed by about %.0f%%: %u iterations are the "
+           "most that the automatic count takes; position_iterations of %.0f leave 1%%",
+           layers, fmin(left * left, 100.0), (unsigned)POSITION_MOST, fmin(wanted, 1000.0));
+  hooks->log(hooks->user, OOZE_LOG_WARNING, text);
+}
+
+ooze_result oz_counts_before_step(ooze_solver *s, double duration) {
+  const ooze_params *p = &s->params;
+  const int conformation = p->model == OOZE_MODEL_CONFORMATION;
+  oz_counts *c = &s->run.counts;
+  OZ_TRY(count_substeps(s, duration));
+  c->velocity = p->velocity_iterations ? p->velocity_iterations : 10u;
+  c->position = p->position_iterations ? p->position_iterations : 5u;
+  if (!conformation || (p->velocity_iterations && p->position_iterations)) return OOZE_OK;
+
+  double gravity = 0.0, layers = 0.0;
+  for (int k = 0; k < 3; ++k) gravity += (double)p->gravity[k] * (double)p->gravity[k];
+  gravity = sqrt(gravity);
+  OZ_TRY(oz_materials_to_backend(s));
+  OZ_TRY(find_layers(s, gravity, &layers));
+  const double dt = duration / c->substeps,
+               wanted = POSITION_RATE * layers * dt * sqrt(gravity / (double)s->separation);
+  if (!p->velocity_iterations) c->velocity = velocity_count(s, dt, layers);
+  if (p->position_iterations) return OOZE_OK;
+  c->position = position_count(s, wanted);
+  tell_depth(s, layers, wanted);
+  return OOZE_OK;
+}
