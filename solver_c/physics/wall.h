@@ -106,9 +106,13 @@ OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t contact) {
 
 /* ---- Rest ---- */
 
+/* Noise in the square of a particle's speed is this much of what the sweep before has changed. */
+#define OZ_DRAG_NOISE 64.0f
+
 /* wall_drag: static drag of walls on slow particles, relative to the walls, weighted by their
  * pressure: the walls' part of a sweep of the rest filter, with its factor
- * (docs/theory/rest_filter.md). */
+ * (docs/theory/rest_filter.md). Smooth motion passes, however slow: a sweep leaves it as it is (u2
+ * has the velocity before the sweep). */
 OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i) {
   const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   float *u = f->u + 4 * i, goal[3] = {0.0f, 0.0f, 0.0f}, total = 0.0f;
@@ -118,10 +122,12 @@ OZ_FN void oz_wall_drag_of(const oz_frame *f, uint32_t contact, uint32_t planes,
     for (int a = 0; a < 3; a++) goal[a] += wall[k].press * wall[k].u[a];
   }
   if (!(total > 0.0f)) return;
-  float rel[3], q;
-  for (int a = 0; a < 3; a++) rel[a] = u[a] - goal[a] / total;
-  q = oz_dot3f(rel, rel) / (f->rest_speed * f->rest_speed + 1e-30f);
+  float rel[3], swept[3];
+  for (int a = 0; a < 3; a++) rel[a] = u[a] - goal[a] / total, swept[a] = u[a] - f->u2[4 * i + a];
+  const float u2 = oz_dot3f(rel, rel), noise2 = OZ_DRAG_NOISE * oz_dot3f(swept, swept),
+              q = u2 / (f->rest_speed * f->rest_speed + 1e-30f);
   float k = f->filter_factor * oz_minf(1.0f, f->wall_term[4 * i + 3]) / (1.0f + q * q);
+  k *= noise2 / (noise2 + u2 + 1e-30f);
   for (int a = 0; a < 3; a++) u[a] -= k * rel[a];
 }
 
