@@ -42,9 +42,10 @@ std::string Simulation::info(size_t frames, int64 frame_bytes, int64 written, in
     return std::string("Ooze: nothing simulated yet\n") + kept;
   std::snprintf(text, sizeof text,
                 "Ooze: %u particles (%u born, %u killed in the last step)\n"
-                "Last step: %u substeps, %.3g s\n"
+                "Last step: %u substeps of %u + %u iterations, %.3g s\n"
                 "Solver: %.1f MB on %s\n",
-                t.particles, t.born, t.killed, t.substeps, mySeconds, double(t.bytes) / 1e6,
+                t.particles, t.born, t.killed, t.substeps, t.velocity_iterations,
+                t.position_iterations, mySeconds, double(t.bytes) / 1e6,
                 ooze_solver_backend(mySolver));
   return std::string(text) + kept;
 }

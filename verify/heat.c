@@ -1,8 +1,8 @@
 /* Heat: conduction and melting in a bar at rest against closed forms. SPDX-License-Identifier:
  * Apache-2.0
  *
- * The bar lies along x on a warm wall at x = 0. Its particles are not moved: no gravity, no
- * iterations. */
+ * The bar lies along x on a warm wall at x = 0. Nothing moves its particles: no gravity, no density
+ * of the wall. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +15,8 @@ static const double d = 0.01, cold = 300.0, warm = 310.0, capacity = 2000.0, den
 static void still(kit *k) {
   for (int a = 0; a < 3; ++a) k->params.gravity[a] = 0.0f;
   k->params.rest_filter = 0;
+  k->params.wall_density = 0;
+  k->params.shifting = 0.0f;
   kit_iterations(k, 1, 1);
 }
 

@@ -163,8 +163,11 @@ static int look(run *r, picture *p) {
   memcpy(p->x, r->k.x, p->count * sizeof *p->x);
   memcpy(p->v, r->k.v, p->count * sizeof *p->v);
   kit_attribute(&r->k, OOZE_CONFORMATION, p->q);
+  const uint32_t scheme = r->k.params.scheme;
+  r->k.params.scheme = OOZE_SCHEME_POSITION;
   kit_iterations(&r->k, 1, 1);
   kit_step(&r->k, 1e-9, 1);
+  r->k.params.scheme = scheme;
   kit_attribute(&r->k, OOZE_COMPRESSION, p->compression);
   return kit_good(&r->k);
 }

@@ -137,7 +137,7 @@ static uint32_t step_up(double n, uint32_t least, uint32_t most) {
 static double spread(const ooze_solver *s, double dt) {
   const double d = (double)s->separation;
   double most = 0.0;
-  if (s->laws || s->has_ramps || s->has_yield || s->mixing > 0.0f || s->bodies.count ||
+  if (s->laws || s->has_tension || s->has_ramps || s->has_yield || s->mixing > 0.0f || s->bodies.count ||
       s->particles.has_relaxation_time || s->particles.has_solvent ||
       oz_field_there(s, OZ_FIELD_VISCOSITY) || oz_field_there(s, OZ_FIELD_COMPLIANCE))
     return INFINITY;

@@ -110,6 +110,13 @@ static void density_start(oz_frame *f, uint32_t iterations) {
   f->warm_start = f->density_pressure ? WARM_START / sum : 0.0f;
 }
 
+/* Iterations that go on with the step before them. The last third is plain, where there are more
+ * than five: momentum carries pressure far and stirs up neighbours, plain iterations calm them. */
+static uint32_t density_accelerated(uint32_t iterations) {
+  return iterations > 5 ? iterations - iterations / 3 : iterations;
+}
+#define NO_MOMENTUM 1e-20f /* above 0, so that pushes are still added up */
+
 static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int conformation,
                                      int stressed, ooze_message *why) {
   oz_build_result built = {0, 0.0};
@@ -126,6 +133,7 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   OZ_TRY(oz_soft_tear(s, b, f, why));
   const uint32_t iterations = s->position_iterations;
   density_start(f, iterations);
+  const float momentum = f->momentum;
   for (uint32_t k = 0; k < iterations; k++) {
     /* Both constraints evaluate the same positions and then move together. Where a backend fuses
      * them, this halves the passes over neighbours, and it converges as well (ooze verify fig6,
@@ -134,6 +142,7 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
      * (floating). Without bodies and boundary particles conform_move makes most of the density's
      * move as well (f->fused_density: strain). */
     f->first_iteration = k == 0;
+    if (k >= density_accelerated(iterations)) f->momentum = fminf(momentum, NO_MOMENTUM);
     OZ_TRY(ask_density(b, f, k, why));
     if (f->sequential) OZ_TRY(move_by_density(b, f, why));
     if (conformation) {

@@ -421,6 +421,7 @@ OZ_CASE(a_pile_on_one_point_stays_finite) {
     }
     step.backend = &m.cpu->base;
     step.params = &params;
+    step.velocity_iterations = 10, step.position_iterations = 5;
     step.separation = separation;
     step.has_relaxation_time = 1;
     for (int n = 0; n < 3; ++n) {
@@ -489,6 +490,8 @@ static void run_block(machine *m, uint32_t narrow, uint32_t *out_wide) {
   }
   step.backend = &m->cpu->base, step.params = &params, step.separation = separation,
   step.has_relaxation_time = 1;
+  step.velocity_iterations = params.velocity_iterations;
+  step.position_iterations = params.position_iterations;
   for (int n = 0; n < 4; ++n)
     CHECK(oz_conformation_substep(&step, 0.002f, &why) == OOZE_OK && step.bad == 0, "%s", why.text);
   m->cpu->base.table->frame(&m->cpu->base, &m->f);

@@ -172,6 +172,8 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   fill(t->vector, s);
   step.backend = &t->base;
   step.params = &p;
+  step.velocity_iterations = p.velocity_iterations;
+  step.position_iterations = p.position_iterations;
   step.separation = separation;
   step.has_relaxation_time = relaxation;
   step.has_yield = relaxation;

@@ -32,6 +32,7 @@ static void step(oz_backend *b) {
   ooze_params_default(&params);
   memset(&s, 0, sizeof s);
   s.backend = b, s.params = &params, s.separation = D;
+  s.velocity_iterations = 10, s.position_iterations = 5;
   CHECK(oz_models[OOZE_MODEL_CONFORMATION](&s, 1.0f / 240.0f, &why) >= 0, "%s", why.text);
 }
 

@@ -82,6 +82,8 @@ static int run(float *out, float yield_stress, float apart) {
   for (int k = 0; k < STEPS; k++) {
     memset(&step, 0, sizeof step);
     step.backend = b, step.params = &params, step.separation = D, step.has_walls = 1;
+    step.velocity_iterations = params.velocity_iterations;
+    step.position_iterations = params.position_iterations;
     step.has_yield = step.has_relaxation_time = yield_stress > 0.0f;
     ooze_result r = oz_models[OOZE_MODEL_CONFORMATION](&step, 1.0f / 240.0f, &why);
     while (r == OZ_AGAIN && again < 20) {

@@ -67,6 +67,8 @@ static void falls(float viscosity, double *momentum, double *spin) {
   oz_step step;
   memset(&step, 0, sizeof step);
   step.backend = b, step.params = &params, step.separation = D;
+  step.velocity_iterations = params.velocity_iterations;
+  step.position_iterations = params.position_iterations;
   const whole before = of(x, u);
   for (int k = 0; k < STEPS; k++)
     CHECK(oz_models[OOZE_MODEL_CONFORMATION](&step, 1.0f / 240.0f, &why) >= 0, "%s", why.text);

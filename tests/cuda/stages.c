@@ -304,6 +304,8 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
   oz_step step;
   memset(&step, 0, sizeof step);
   step.backend = &t.base, step.params = &params, step.separation = D;
+  step.velocity_iterations = params.velocity_iterations;
+  step.position_iterations = params.position_iterations;
   step.has_heat = step.has_air = 1, step.has_tension = 1, step.diffusivity = 2e-5f;
   /* half elastic, half fluid: mixed, it would be neither in the next substep */
   step.has_mixing = model == OOZE_MODEL_LINKS;
@@ -477,6 +479,8 @@ static ooze_result substep(oz_backend *b, ooze_message *why) {
   params.velocity_iterations = 3, params.position_iterations = 2, params.rest_filter = 2;
   memset(&step, 0, sizeof step);
   step.backend = b, step.params = &params, step.separation = D;
+  step.velocity_iterations = params.velocity_iterations;
+  step.position_iterations = params.position_iterations;
   step.has_walls = step.has_nozzles = 1;
   step.has_relaxation_time = relaxes != 0;
   return oz_conformation_substep(&step, 1.0f / 240.0f, why);

@@ -301,6 +301,8 @@ OZ_CASE(blocks_that_meet_within_a_substep_push_each_other_away) {
     params.velocity_iterations = 3, params.position_iterations = 3;
     memset(&step, 0, sizeof step);
     step.backend = m.b, step.params = &params, step.separation = D;
+    step.velocity_iterations = params.velocity_iterations;
+    step.position_iterations = params.position_iterations;
     CHECK(oz_conformation_substep(&step, dt, &why) == OOZE_OK && !step.bad, "%s", why.text);
     CHECK(m.b->table->download(m.b, OZ_FIELD_RANK, 0, count, rank, &why) >= 0 &&
               m.b->table->download(m.b, OZ_FIELD_X, 0, count, x, &why) >= 0 &&

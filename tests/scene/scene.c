@@ -338,25 +338,26 @@ OZ_CASE(keyframes_give_values_between_and_beyond) {
       "neighbours");
 }
 
-OZ_CASE(iterations_follow_what_is_poured) {
+OZ_CASE(counts_are_automatic_unless_given) {
   ooze_scene_info i;
   ooze_scene_info_default(&i);
-  const char *const sets[] = {"emitters.e.material=honey", "emitters.e.material=slime",
-                              "solver.position_iterations=7"};
-  const uint32_t expected[][2] = {{20, 10}, {20, 20}, {20, 7}};
-  for (int k = 0; k < 3; k++) {
-    ooze_scene *s = load(
-        MINIMAL(",\"emitters\": {\"e\": {\"material\": \"honey\", \"radius\": 0.02}}"), sets[k]);
-    CHECK(s != NULL, "%s", why.text);
-    ooze_scene_info_get(s, &i);
-    CHECK_EQ(i.velocity_iterations, expected[k][0]);
-    CHECK_EQ(i.position_iterations, expected[k][1]);
-    ooze_scene_destroy(s);
-  }
   ooze_scene *s = load(MINIMAL(""), NULL);
   ooze_scene_info_get(s, &i);
-  CHECK_EQ(i.velocity_iterations, 10);
-  CHECK_EQ(i.position_iterations, 5);
+  CHECK_EQ(i.substeps, 8);
+  CHECK_EQ(i.automatic_substeps, 1);
+  CHECK_EQ(i.velocity_iterations, 0);
+  CHECK_EQ(i.position_iterations, 0);
+  ooze_scene_destroy(s);
+
+  s = load(MINIMAL(""), "solver.substeps=6");
+  ooze_scene_info_get(s, &i);
+  CHECK_EQ(i.substeps, 6);
+  CHECK_EQ(i.automatic_substeps, 0);
+  ooze_scene_destroy(s);
+
+  s = load(MINIMAL(""), "solver.position_iterations=7");
+  ooze_scene_info_get(s, &i);
+  CHECK_EQ(i.position_iterations, 7);
   ooze_scene_destroy(s);
 }
 

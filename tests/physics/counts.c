@@ -1,0 +1,151 @@
+/* Substeps and iterations that a step takes where the host leaves them to the solver.
+ * SPDX-License-Identifier: Apache-2.0
+ * oz_test: LABELS physics TIMEOUT 240 */
+#include "check.h"
+#include "solver_kit.h"
+#include "ooze/ooze.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const float d = 0.01f;
+static char told[400];
+
+static void hear(void *user, int level, const char *text) {
+  (void)user, (void)level;
+  snprintf(told, sizeof told, "%s", text);
+}
+
+/* A column of wide x high x wide particles in a frictionless box. */
+static ooze_solver *column(uint32_t wide, uint32_t high, float viscosity) {
+  ooze_solver_desc desc;
+  ooze_solver *s = NULL;
+  ooze_message why = {""};
+  ooze_solver_desc_default(&desc);
+  desc.backend = OOZE_BACKEND_CPU, desc.particle_separation = d, desc.hooks.log = hear;
+  CHECK_EQ(ooze_solver_create(&desc, &s, &why), OOZE_OK);
+  told[0] = '\0';
+
+  ooze_material m;
+  uint32_t index;
+  ooze_material_default(&m);
+  m.viscosity = viscosity;
+  CHECK_OK(ooze_material_add(s, &m, &index), s);
+
+  ooze_collider_desc box;
+  ooze_collider collider;
+  ooze_collider_desc_default(&box);
+  box.shape = OOZE_SHAPE_BOX, box.invert = 1, box.friction = 0.0f;
+  box.half[0] = box.half[2] = 0.5f * (float)wide * d, box.half[1] = (float)high * d;
+  box.start.position[1] = box.end.position[1] = (float)high * d;
+  CHECK_OK(ooze_collider_add(s, &box, &collider), s);
+
+  const uint32_t n = wide * wide * high;
+  float(*x)[3] = malloc(n * sizeof *x);
+  for (uint32_t i = 0; i < n; ++i) {
+    x[i][0] = ((float)(i % wide) + 0.5f - 0.5f * (float)wide) * d;
+    x[i][1] = ((float)(i / wide % high) + 0.5f) * d;
+    x[i][2] = ((float)(i / (wide * high)) + 0.5f - 0.5f * (float)wide) * d;
+  }
+  ooze_particles fluid;
+  ooze_particles_default(&fluid);
+  fluid.count = n, fluid.material = index, fluid.positions = &x[0][0];
+  CHECK_OK(ooze_particles_add(s, &fluid, NULL), s);
+  free(x);
+  return s;
+}
+
+static ooze_stats step(ooze_solver *s, double dt) {
+  ooze_stats t;
+  ooze_stats_default(&t);
+  CHECK_OK(ooze_step(s, dt), s);
+  CHECK_OK(ooze_stats_get(s, &t), s);
+  return t;
+}
+
+OZ_CASE(substeps_follow_time_and_speed) {
+  ooze_solver *s = column(4, 4, 1.0f);
+  CHECK_EQ(step(s, 1.0 / 24.0).substeps, 8);
+  CHECK_EQ(step(s, 1.0 / 48.0).substeps, 4);
+  CHECK_EQ(step(s, 1.0 / 200.0).substeps, 1);
+
+  float v[64][3];
+  for (int i = 0; i < 64; ++i) v[i][0] = v[i][2] = 0.0f, v[i][1] = 30.0f;
+  CHECK_OK(ooze_attribute_write(s, OOZE_VELOCITY, 0, 64, 0, v), s);
+  const ooze_stats fast = step(s, 1.0 / 24.0); /* 30 m/s over 8 cm */
+  CHECK(fast.substeps >= 15 && fast.substeps <= 16, "%u", fast.substeps);
+
+  ooze_params p;
+  ooze_params_default(&p);
+  p.substeps = 3;
+  CHECK_OK(ooze_params_set(s, &p), s);
+  CHECK_EQ(step(s, 1.0 / 24.0).substeps, 3);
+  ooze_solver_destroy(s);
+}
+
+OZ_CASE(stiff_solids_take_as_many_substeps_as_they_bear) {
+  ooze_solver *s = column(4, 4, 1.0f);
+  ooze_material m;
+  ooze_material_default(&m);
+  m.viscosity = 0.0f, m.compliance = 1e-6f, m.relaxation_time = 100.0f;
+  CHECK_OK(ooze_material_add(s, &m, NULL), s);
+  /* dt = d sqrt(8 density / modulus) = 0.9 ms */
+  const uint32_t n = step(s, 1.0 / 24.0).substeps;
+  CHECK(n >= 46 && n <= 48, "%u", n);
+  ooze_solver_destroy(s);
+}
+
+OZ_CASE(iterations_follow_layers_and_viscosity) {
+  ooze_solver *s = column(8, 3, 0.001f);
+  ooze_stats t = step(s, 1.0 / 24.0);
+  CHECK_EQ(t.velocity_iterations, 4);
+  CHECK_EQ(t.position_iterations, 5);
+  ooze_solver_destroy(s);
+
+  s = column(6, 16, 100.0f);
+  for (int f = 0; f < 12; ++f) {
+    t = step(s, 1.0 / 24.0);
+    CHECK_EQ(t.velocity_iterations, 10);
+    CHECK_EQ(t.position_iterations, 14); /* and do not swing */
+  }
+  CHECK_EQ(told[0], '\0');
+  ooze_solver_destroy(s);
+
+  s = column(4, 80, 1.0f);
+  t = step(s, 1.0 / 24.0);
+  CHECK_EQ(t.position_iterations, 20);
+  CHECK(strstr(told, "80 layers") && strstr(told, "position_iterations"), "%s", told);
+  CHECK(fabs(t.max_compression) < 0.1, "%g", t.max_compression);
+  ooze_solver_destroy(s);
+}
+
+OZ_CASE(falling_fluid_has_no_layers) {
+  ooze_solver *s = column(4, 40, 1.0f);
+  CHECK_OK(ooze_collider_remove(s, 0), s);
+  step(s, 1.0 / 24.0);
+  step(s, 1.0 / 24.0);
+  CHECK_EQ(step(s, 1.0 / 24.0).position_iterations, 5);
+  ooze_solver_destroy(s);
+}
+
+OZ_CASE(pouring_takes_the_usual_more) {
+  ooze_solver *s = column(4, 4, 10.0f);
+  ooze_emitter_desc e;
+  ooze_emitter emitter;
+  ooze_emitter_desc_default(&e);
+  e.material = 1, e.radius = 0.03f, e.speed = 0.1f;
+  e.start.position[1] = e.end.position[1] = 0.5f;
+  CHECK_OK(ooze_emitter_add(s, &e, &emitter), s);
+  ooze_stats t = step(s, 1.0 / 24.0);
+  CHECK_EQ(t.velocity_iterations, 20);
+  CHECK_EQ(t.position_iterations, 10);
+
+  ooze_material m;
+  ooze_material_default(&m);
+  m.viscosity = 10.0f, m.relaxation_time = 0.1f;
+  CHECK_OK(ooze_material_add(s, &m, &e.material), s);
+  CHECK_OK(ooze_emitter_put(s, emitter, &e), s);
+  CHECK_EQ(step(s, 1.0 / 24.0).position_iterations, 20);
+  ooze_solver_destroy(s);
+}
