@@ -25,7 +25,9 @@ static inline uint32_t oz_substeps_least(const ooze_params *p, double duration) 
 
 /* Usual iterations. With fewer, elastic streams rupture and thick ones pull apart; a paste that
  * stands still for long must be solved well, too. */
-static inline uint32_t oz_velocity_usual(int pours, int yields) { return pours || yields ? 20 : 10; }
+static inline uint32_t oz_velocity_usual(int pours, int yields) {
+  return pours || yields ? 20 : 10;
+}
 
 static inline uint32_t oz_position_usual(int pours, int pours_elastic, int yields) {
   return pours_elastic ? 20 : pours || yields ? 10 : 5;

@@ -34,8 +34,8 @@ static double solid_modulus(const ooze_material *m) {
 
 static double longest_substep(const ooze_solver *s) {
   const double d = (double)s->separation;
-  double h = fmin(OZ_LONGEST_SUBSTEP,
-                  fmax(FURTHEST * d / (s->explained_speed + 1e-30), SHORTEST_SUBSTEP));
+  double h =
+      fmin(OZ_LONGEST_SUBSTEP, fmax(FURTHEST * d / (s->explained_speed + 1e-30), SHORTEST_SUBSTEP));
   if (s->params.model != OOZE_MODEL_CONFORMATION) return h;
   for (uint32_t k = 0; k < s->material_count; ++k) {
     const double modulus = solid_modulus(&s->materials[k]);
@@ -80,15 +80,16 @@ static ooze_result column_sums(ooze_solver *s, const oz_columns *columns, uint64
   if (s->backend->table->column_sums)
     return s->backend->table->column_sums(s->backend, columns, sum, s->message);
   const size_t bytes = OZ_COLUMNS * sizeof(uint32_t);
-  uint32_t *table = oz_alloc(&s->memory, bytes);
-  if (!table) return oz_host_no_memory(s, bytes);
+  void *columns_table = s->columns;
+  if (!oz_grow(&s->memory, &columns_table, &s->columns_capacity, bytes, 0))
+    return oz_host_no_memory(s, bytes);
+  uint32_t *table = s->columns = columns_table;
   memset(table, 0, bytes);
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
   for (uint32_t i = 0; i < f.count; ++i)
     if (oz_columns_count(&f, i))
       oz_columns_add(&f, columns, i, table[oz_column_of(&f, columns, i)]++, sum);
-  oz_free(&s->memory, table);
   return OOZE_OK;
 }
 
@@ -112,12 +113,11 @@ static ooze_result find_layers(ooze_solver *s, double gravity, double *out) {
   columns.scale = (float)(1.0 / unit);
   OZ_TRY(column_sums(s, &columns, sum));
   if (!sum[OZ_SUM_PARTICLES]) return OOZE_OK;
-  const double deep =
-      (double)sum[OZ_SUM_COLUMN2] / (double)sum[OZ_SUM_PARTICLES] / (width * width);
-  const double held = sum[OZ_SUM_PRESSURE] ? 1.5 / OZ_PRESSURE_UNITS *
-                                                 (double)sum[OZ_SUM_PRESSURE2] /
-                                                 (double)sum[OZ_SUM_PRESSURE]
-                                           : 0.0;
+  const double deep = (double)sum[OZ_SUM_COLUMN2] / (double)sum[OZ_SUM_PARTICLES] / (width * width);
+  const double held =
+      sum[OZ_SUM_PRESSURE]
+          ? 1.5 / OZ_PRESSURE_UNITS * (double)sum[OZ_SUM_PRESSURE2] / (double)sum[OZ_SUM_PRESSURE]
+          : 0.0;
   *out = s->time > 0.0 ? fmin(deep, 3.0 * held) : deep;
   return OOZE_OK;
 }
@@ -137,8 +137,8 @@ static uint32_t step_up(double n, uint32_t least, uint32_t most) {
 static double spread(const ooze_solver *s, double dt) {
   const double d = (double)s->separation;
   double most = 0.0;
-  if (s->laws || s->has_tension || s->has_ramps || s->has_yield || s->mixing > 0.0f || s->bodies.count ||
-      s->particles.has_relaxation_time || s->particles.has_solvent ||
+  if (s->laws || s->has_tension || s->has_ramps || s->has_yield || s->mixing > 0.0f ||
+      s->bodies.count || s->particles.has_relaxation_time || s->particles.has_solvent ||
       oz_field_there(s, OZ_FIELD_VISCOSITY) || oz_field_there(s, OZ_FIELD_COMPLIANCE))
     return INFINITY;
   for (uint32_t k = 0; k < s->material_count; ++k) {
@@ -173,8 +173,7 @@ static uint32_t position_count(const ooze_solver *s, double wanted) {
     const uint32_t m = s->emitters.slot[i].desc.material;
     elastic |= m < s->material_count && s->materials[m].relaxation_time > 0.0f;
   }
-  const uint32_t usual =
-      oz_position_usual(s->emitters.count > 0, elastic, (int)s->has_yield);
+  const uint32_t usual = oz_position_usual(s->emitters.count > 0, elastic, (int)s->has_yield);
   return step_up(wanted, usual, POSITION_MOST);
 }
 

@@ -120,6 +120,8 @@ struct ooze_solver {
   size_t collider_frame_capacity;
   oz_nozzle *nozzle_frame;
   size_t nozzle_frame_capacity;
+  uint32_t *columns; /* particles above each other (counts.c) */
+  size_t columns_capacity;
   double time; /* s, simulated */
   oz_run run;  /* of the last ooze_step */
   /* m/s: speed that forces, walls and nozzles explain so far (speeds.c); OZ_SPEED_* below 0 */

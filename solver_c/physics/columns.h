@@ -39,8 +39,9 @@ OZ_FN uint32_t oz_column_of(const oz_frame *f, const oz_columns *c, uint32_t i) 
     const float *a = c->across[k], at = a[0] * x[0] + a[1] * x[1] + a[2] * x[2];
     cell[k] = (uint32_t)(int)(at < -1e9f ? -1e9f : at < 1e9f ? floorf(at) : 1e9f);
   }
-  const uint32_t h = (cell[0] * 0x9e3779b1u) ^ (cell[1] * 0x85ebca77u);
-  return (h ^ h >> 15) * 0x2c1b3c6du >> 16; /* OZ_COLUMNS */
+  uint32_t h = cell[0] * 0x9e3779b1u + cell[1] * 0x85ebca77u;
+  h = (h ^ h >> 16) * 0x85ebca6bu;
+  return (h ^ h >> 13) * 0xc2b2ae35u >> 16; /* OZ_COLUMNS */
 }
 
 /* Adds a particle that `above` others of its column were added before: sums of 2 k + 1 are squares.

@@ -53,8 +53,8 @@ ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *ou
   }
   for (int32_t f = s->output.first; f < s->output.last; f++) {
     oz_state_at(s, oz_frame_time(s, f), &state);
-    const uint32_t substeps = oz_substeps_least(
-        &state.params, (double)state.params.time_scale / s->output.fps);
+    const uint32_t substeps =
+        oz_substeps_least(&state.params, (double)state.params.time_scale / s->output.fps);
     steps += substeps;
     for (uint32_t i = 0; i < s->emitter_count; i++) {
       const ooze_emitter_desc *em = &state.emitters[i].desc;

@@ -85,7 +85,7 @@ OZ_CASE(a_warm_step_allocates_nothing) {
   ooze_collider_desc_default(&plane);
   CHECK_OK(ooze_collider_add(s, &plane, &floor_handle), s);
   CHECK_OK(scene_block(s, 0, SCENE_SIDE, 0, 0.01f, 0), s);
-  scene_steps(s, 10); /* settles: lists reach their size */
+  scene_steps(s, 40); /* settles: lists reach their size */
   long before = c.total;
   scene_steps(s, 10);
   CHECK_EQ(c.total - before, 0);

@@ -24,7 +24,9 @@ static double solver_seconds(SOP_Node *n) {
   unsigned substeps = 0;
   n->getNodeSpecificInfoText(context, info);
   const char *at = std::strstr(info.all.c_str(), "Last step:");
-  if (!at || std::sscanf(at, "Last step: %u substeps, %lf s", &substeps, &s) != 2) return -1;
+  if (!at ||
+      std::sscanf(at, "Last step: %u substeps of %*u + %*u iterations, %lf s", &substeps, &s) != 2)
+    return -1;
   return s;
 }
 

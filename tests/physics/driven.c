@@ -13,6 +13,7 @@ static ooze_solver *make(uint32_t threads, float gravity) {
   ooze_solver *s = threaded_solver(D, threads);
   ooze_params_default(&params);
   params.gravity[1] = gravity;
+  params.substeps = 8;
   CHECK_EQ(ooze_params_set(s, &params), OOZE_OK);
   return s;
 }

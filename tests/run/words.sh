@@ -31,7 +31,7 @@ expect 1 'which scene' "$ooze" run
 expect 2 'small.json' "$ooze" run "$here/no/small.json"
 expect 2 "small.json:5: materials.goo.viscocity: there is no such key; did you mean viscosity?" "$ooze" run "$(
   sed 's/"viscosity": {/"viscocity": {/' "$small" >typo_small.json; echo typo_small.json)"
-expect 2 '--set solver.substeps=-1: solver.substeps: -1 is out of range; expected a whole number from 1 to 1000' \
+expect 2 '--set solver.substeps=-1: solver.substeps: -1 is out of range; expected a whole number from 0 to 1000' \
   "$ooze" run "$small" --set solver.substeps=-1
 expect 1 'no range' "$ooze" run "$small" --frames x
 expect 2 'no wedge table' "$ooze" run "$small" --wedge 3

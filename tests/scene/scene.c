@@ -62,9 +62,9 @@ OZ_CASE(a_minimal_scene_loads_and_builds) {
 OZ_CASE(a_refusal_names_file_line_key_value_and_what_fits) {
   refused("{\n  \"solver\": {\n    \"particle_separation\": 0.01,\n    \"substep\": 3\n  }\n}",
           NULL, "s.json:4: solver.substep: there is no such key; did you mean substeps?");
-  refused(MINIMAL(""), "solver.substeps=0",
-          "--set solver.substeps=0: solver.substeps: 0 is out of range; expected a whole "
-          "number from 1 to 1000");
+  refused(MINIMAL(""), "solver.substeps=1001",
+          "--set solver.substeps=1001: solver.substeps: 1001 is out of range; expected a whole "
+          "number from 0 to 1000");
   refused(
       MINIMAL(",\n\"materials\": {\n\"m\": {\"viscosity\": \"ten\"}}"), NULL,
       "s.json:5: materials.m.viscosity: \"ten\" is a text; expected a number from 0 to 1e+12 Pa s");
@@ -343,7 +343,7 @@ OZ_CASE(counts_are_automatic_unless_given) {
   ooze_scene_info_default(&i);
   ooze_scene *s = load(MINIMAL(""), NULL);
   ooze_scene_info_get(s, &i);
-  CHECK_EQ(i.substeps, 8);
+  CHECK_EQ(i.substeps, 7); /* of 1/210 s */
   CHECK_EQ(i.automatic_substeps, 1);
   CHECK_EQ(i.velocity_iterations, 0);
   CHECK_EQ(i.position_iterations, 0);

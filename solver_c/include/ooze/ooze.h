@@ -108,8 +108,8 @@ typedef struct ooze_params {
   uint32_t size;
   uint32_t model;
   uint32_t scheme;
-  float gravity[3];  /* m/s^2. Default 0 -9.81 0. */
-  float time_scale;  /* 1 is real time; scales dt. Default 1. */
+  float gravity[3]; /* m/s^2. Default 0 -9.81 0. */
+  float time_scale; /* 1 is real time; scales dt. Default 1. */
   /* per ooze_step when cfl is 0. 0: automatic, one for each 1/192 s, more for fast motion, stiff
    * solids and surface tension. Default 0. */
   uint32_t substeps;

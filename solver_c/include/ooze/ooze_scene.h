@@ -72,10 +72,10 @@ typedef struct ooze_scene_info {
   float separation;  /* m */
   uint32_t substeps; /* a frame, at the first one; 0: they follow the motion */
   uint32_t velocity_iterations, position_iterations; /* 0: automatic */
-  const char *name;          /* of the outputs; lives as long as the scene */
-  const char *about;         /* "" if it says nothing */
-  const char *text;          /* the scene as it is run, with wedge and sets in it: JSON */
-  uint32_t bodies;           /* entries: one may stand for several copies */
+  const char *name;            /* of the outputs; lives as long as the scene */
+  const char *about;           /* "" if it says nothing */
+  const char *text;            /* the scene as it is run, with wedge and sets in it: JSON */
+  uint32_t bodies;             /* entries: one may stand for several copies */
   uint32_t automatic_substeps; /* 1: `substeps` or more */
 } ooze_scene_info;
 OOZE_API ooze_result ooze_scene_info_get(const ooze_scene *scene, ooze_scene_info *out);
