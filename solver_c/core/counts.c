@@ -164,7 +164,7 @@ static uint32_t velocity_count(const ooze_solver *s, double dt, double layers) {
 
 /* The compression that n iterations leave in L layers is about (POSITION_RATE L dt sqrt(g / d) /
  * n)^2 hundredths. */
-#define POSITION_RATE 3.8
+#define POSITION_RATE 5.0
 #define POSITION_MOST 20u
 
 static uint32_t position_count(const ooze_solver *s, double wanted) {

@@ -103,10 +103,10 @@ OZ_CASE(iterations_follow_layers_and_viscosity) {
   CHECK_EQ(t.position_iterations, 5);
   ooze_solver_destroy(s);
 
-  s = column(8, 20, 100.0f);
+  s = column(8, 16, 100.0f);
   for (int f = 0; f < 12; ++f) {
     t = step(s, 1.0 / 24.0);
-    CHECK_EQ(t.velocity_iterations, 14);
+    CHECK_EQ(t.velocity_iterations, 10);
     CHECK_EQ(t.position_iterations, 14); /* and do not swing */
   }
   CHECK_EQ(told[0], '\0');
