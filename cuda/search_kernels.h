@@ -108,7 +108,7 @@ __device__ __forceinline__ void claim_rows(const search<DENSITY> &s, uint32_t i,
     *width = 0, *base = 0;
   if (threadIdx.x % GROUP == 0 && i < s.n) s.group[number] = (uint32_t)*base;
 }
-/* Neighbours of the particles before the k-th of a block whose pages are full: one after the other,
+/* Neighbours of the particles before the k-th of a block with full pages: one after the other,
  * so that places do not depend on timing (row_order.cu). */
 template <int TEAM, int P>
 __device__ __forceinline__ uint32_t neighbours_before(const uint32_t (*count)[P], uint32_t k) {

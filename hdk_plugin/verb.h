@@ -1,4 +1,4 @@
-// Common parts of the verb nodes: a node whose cook is a verb, and parameters read by name.
+// Common parts of the verb nodes: a node that cooks by a verb, and parameters read by name.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <DEP/DEP_MicroNode.h>

@@ -28,7 +28,7 @@ def put(node, **values):
         if parm is None:
             raise ValueError("%s (%s) has no parameter '%s'"
                              % (node.path(), node.type().name(), name))
-        # the word of a menu whose value is a number
+        # the word of a menu with numbers as values
         if isinstance(value, str) and not isinstance(parm.eval(), str):
             value = parm.menuItems().index(value)
         parm.set(value)

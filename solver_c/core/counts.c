@@ -17,20 +17,6 @@
 #define SHORTEST_SUBSTEP (1.0 / 768.0)
 /* separations that a particle or a wall may move in a substep */
 #define FURTHEST 8.0
-/* Greatest modulus dt^2 / (density separation^2) of a solid: one of 4 x 8 x 8 particles on a floor
- * rests with 8, swells with 17 and bursts after five seconds. */
-#define STIFFEST 8.0
-
-/* Pa: modulus of a material that keeps its shape for a second or more; 0 of one that flows. */
-static double solid_modulus(const ooze_material *m) {
-  /* solid where it is cold, or once it has become so */
-  const int sets =
-      m->ramp_1[0] > 0.0f && (m->conductivity > 0.0f || m->temperature <= m->ramp_1[0]);
-  const double tau = (double)(sets ? m->ramp_1[2] : m->relaxation_time),
-               mu = (double)(sets ? m->ramp_1[1] : m->viscosity);
-  if (m->yield_stress > 0.0f || !(tau >= 1.0) || (m->ramp_1[0] > 0.0f && !sets)) return 0.0;
-  return mu > 0.0 ? mu / tau : m->compliance > 0.0f ? 1.0 / (double)m->compliance : 0.0;
-}
 
 static double longest_substep(const ooze_solver *s) {
   const double d = (double)s->separation;
@@ -38,20 +24,19 @@ static double longest_substep(const ooze_solver *s) {
       fmin(OZ_LONGEST_SUBSTEP, fmax(FURTHEST * d / (s->explained_speed + 1e-30), SHORTEST_SUBSTEP));
   if (s->params.model != OOZE_MODEL_CONFORMATION) return h;
   for (uint32_t k = 0; k < s->material_count; ++k) {
-    const double modulus = solid_modulus(&s->materials[k]);
-    if (modulus > 0.0) h = fmin(h, d * sqrt(STIFFEST * (double)s->materials[k].density / modulus));
+    const double modulus = oz_solid_modulus(&s->materials[k]);
+    if (modulus > 0.0)
+      h = fmin(h, d * sqrt(OZ_STIFFEST * (double)s->materials[k].density / modulus));
   }
   return oz_tension_longest(s, h);
 }
 
-static ooze_result count_substeps(ooze_solver *s, double duration) {
+static uint32_t substep_count(const ooze_solver *s, double duration) {
   const ooze_params *p = &s->params;
-  s->run.counts.substeps = oz_substeps_least(p, duration);
-  if (p->substeps || p->cfl > 0.0f) return OOZE_OK;
-  OZ_TRY(oz_materials_to_backend(s)); /* which laws of flow there are */
+  const uint32_t least = oz_substeps_least(p, duration);
+  if (p->substeps || p->cfl > 0.0f) return least;
   const double n = fmin(oz_substeps_of(duration, longest_substep(s)), OZ_MOST_SUBSTEPS);
-  s->run.counts.substeps = (uint32_t)fmax(n, s->run.counts.substeps);
-  return OOZE_OK;
+  return (uint32_t)fmax(n, least);
 }
 
 /* ---- layers ---- */
@@ -76,7 +61,6 @@ static void axes_across(const float gravity[3], double width, float across[2][3]
 
 static ooze_result column_sums(ooze_solver *s, const oz_columns *columns, uint64_t *sum) {
   OZ_TRY(oz_host_flush(s));
-  OZ_TRY(oz_materials_to_backend(s));
   if (s->backend->table->column_sums)
     return s->backend->table->column_sums(s->backend, columns, sum, s->message);
   const size_t bytes = OZ_COLUMNS * sizeof(uint32_t);
@@ -194,7 +178,8 @@ ooze_result oz_counts_before_step(ooze_solver *s, double duration) {
   const ooze_params *p = &s->params;
   const int conformation = p->model == OOZE_MODEL_CONFORMATION;
   oz_counts *c = &s->run.counts;
-  OZ_TRY(count_substeps(s, duration));
+  OZ_TRY(oz_materials_to_backend(s)); /* which laws of flow there are */
+  c->substeps = substep_count(s, duration);
   c->velocity = p->velocity_iterations ? p->velocity_iterations : 10u;
   c->position = p->position_iterations ? p->position_iterations : 5u;
   if (!conformation || (p->velocity_iterations && p->position_iterations)) return OOZE_OK;
@@ -202,7 +187,6 @@ ooze_result oz_counts_before_step(ooze_solver *s, double duration) {
   double gravity = 0.0, layers = 0.0;
   for (int k = 0; k < 3; ++k) gravity += (double)p->gravity[k] * (double)p->gravity[k];
   gravity = sqrt(gravity);
-  OZ_TRY(oz_materials_to_backend(s));
   OZ_TRY(find_layers(s, gravity, &layers));
   const double dt = duration / c->substeps,
                wanted = POSITION_RATE * layers * dt * sqrt(gravity / (double)s->separation);

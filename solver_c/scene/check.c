@@ -1,6 +1,8 @@
 /* Values that are allowed but look like a slip of units. SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
 
+#include "base/counts.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -136,35 +138,26 @@ static void check_heat(oz_reader *r) {
   }
 }
 
-/* A material that remembers its shape for long is solved well up to some stiffness: modulus dt^2 /
- * (density separation^2), a number. A block of 4 x 8 x 8 particles on a floor rests at 1e-5 m/s
- * with 8, with 17 it swells, and bursts after five seconds. */
+/* Solids that are too stiff for the substeps that the scene gives: above OZ_STIFFEST, with a little
+ * room. */
 static void check_stiffness(oz_reader *r) {
   const ooze_scene *s = r->scene;
   const ooze_params *p = &s->start.params;
-  const double most = 10.0, goal = 8.0, d = (double)s->separation,
+  const double most = 10.0, d = (double)s->separation,
                dt = (double)p->time_scale / (s->output.fps * fmax(p->substeps, 1.0));
   /* automatic substeps are as many as it needs, adaptive ones are not known yet */
   if (p->model != OOZE_MODEL_CONFORMATION || !p->substeps || p->cfl > 0.0f) return;
   for (uint32_t i = 0; i < s->material_count; i++) {
     const ooze_material *m = &s->start.materials[i];
-    /* it is solid, or may become so */
-    const int sets =
-        m->ramp_1[0] > 0.0f && (m->conductivity > 0.0f || m->temperature <= m->ramp_1[0]);
-    const double tau = (double)(sets ? m->ramp_1[2] : m->relaxation_time),
-                 mu = (double)(sets ? m->ramp_1[1] : m->viscosity);
-    const double modulus = mu > 0.0               ? mu / fmax(tau, 1e-9)
-                           : m->compliance > 0.0f ? 1.0 / (double)m->compliance
-                                                  : 0.0;
-    const double stiff = modulus * dt * dt / ((double)m->density * d * d);
+    const double modulus = oz_solid_modulus(m),
+                 stiff = modulus * dt * dt / ((double)m->density * d * d);
     char text[240];
-    if (m->yield_stress > 0.0f) continue; /* that bounds its stress */
-    if (!(tau >= 1.0) || (m->ramp_1[0] > 0.0f && !sets) || !(stiff > most)) continue;
+    if (!(stiff > most)) continue;
     snprintf(text, sizeof text,
              "makes a solid of %.3g Pa, too stiff for %u substeps of %.3g s at separation %g m: it "
              "may swell and burst; expected %.0f substeps or more",
-             modulus, (unsigned)p->substeps, dt, d, ceil(p->substeps * sqrt(stiff / goal)));
-    warn_at(r, "materials", s->looks[i].name, sets ? "ramp_1" : "relaxation_time", text);
+             modulus, (unsigned)p->substeps, dt, d, ceil(p->substeps * sqrt(stiff / OZ_STIFFEST)));
+    warn_at(r, "materials", s->looks[i].name, oz_sets(m) ? "ramp_1" : "relaxation_time", text);
   }
 }
 

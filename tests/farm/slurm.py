@@ -5,7 +5,7 @@ Task 0 gets the signal that Slurm sends when time is up: it writes a checkpoint,
 goes on. Task 1 loses its node: slurmd, the task and the program are killed with SIGKILL, and Slurm
 requeues it; then its program gets a SIGTERM that Slurm knows nothing of (a late message about the
 lost node is one), and it requeues itself. Each must end with the state hash and the point files of
-`ooze run --wedge K` that nobody disturbed.
+an undisturbed `ooze run --wedge K`.
 
 Exit 77 (skipped) where Slurm is not installed or does not come up, or the user is not root.
 SPDX-License-Identifier: Apache-2.0

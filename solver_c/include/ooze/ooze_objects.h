@@ -69,7 +69,7 @@ OOZE_API ooze_result ooze_collider_move(ooze_solver *s, ooze_collider collider,
 OOZE_API ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider,
                                        const ooze_collider_desc *desc);
 OOZE_API ooze_result ooze_collider_remove(ooze_solver *s, ooze_collider collider);
-/* Points for a collider whose boundary is particles, 3 floats each, m, in its frame, about one
+/* Points for a collider with a boundary of particles, 3 floats each, m, in its frame, about one
  * separation apart: at the beginning of the next ooze_step and, for a mesh that deforms, at its end
  * (NULL: they stay). The fluid keeps a little more than one separation off a single sheet of them.
  * Without this call a plane (a patch of half[0] by half[2]), sphere, box, capsule or cylinder is

@@ -74,7 +74,7 @@ OOZE_API ooze_result ooze_attribute_describe(ooze_attribute attribute, ooze_attr
 typedef struct ooze_particles {
   uint32_t size;
   uint32_t count;
-  uint32_t material; /* index whose values the particles get. Default 0. */
+  uint32_t material; /* index: the particles get its values. Default 0. */
   uint32_t reserved;
   const void *positions;  /* required */
   size_t position_stride; /* bytes */
