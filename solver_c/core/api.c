@@ -90,6 +90,7 @@ void ooze_solver_destroy(ooze_solver *s) {
   oz_particles_release(s);
   oz_free(&s->memory, s->collider_frame);
   oz_free(&s->memory, s->nozzle_frame);
+  oz_free(&s->memory, s->extremes);
   oz_free(&s->memory, s->columns);
   oz_free(&s->memory, s->materials);
   oz_memory memory = s->memory; /* it outlives the block that holds it */

@@ -306,7 +306,7 @@ static ooze_result write_materials(ooze_solver *s, uint32_t first, uint32_t coun
     }
     OZ_TRY(oz_host_dirty(s));
   }
-  s->particles.relaxation_time_known = 0;
+  s->particles.relaxation_time_known = s->extremes_known = 0;
   return OOZE_OK;
 }
 
@@ -354,6 +354,7 @@ ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint3
     for (uint32_t k = 0; k < a->components; ++k) memcpy(to + k * plane, from + 4 * k, 4);
   }
   OZ_TRY(oz_host_dirty(s));
+  s->extremes_known = 0;
   if (attribute == OOZE_RELAXATION_TIME || attribute == OOZE_SOLVENT_VISCOSITY)
     s->particles.relaxation_time_known = 0;
   if (attribute == OOZE_CONFORMATION)

@@ -110,7 +110,7 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   p->next_id = in->header.next_id;
   p->results = 0;
   p->results_dt = 0;
-  p->relaxation_time_known = 0;
+  p->relaxation_time_known = s->extremes_known = 0;
   s->params = in->params;
   ooze_material *old_materials = s->materials;
   s->materials = in->materials;

@@ -24,9 +24,8 @@ static double longest_substep(const ooze_solver *s) {
       fmin(OZ_LONGEST_SUBSTEP, fmax(FURTHEST * d / (s->explained_speed + 1e-30), SHORTEST_SUBSTEP));
   if (s->params.model != OOZE_MODEL_CONFORMATION) return h;
   for (uint32_t k = 0; k < s->material_count; ++k) {
-    const double modulus = oz_solid_modulus(&s->materials[k]);
-    if (modulus > 0.0)
-      h = fmin(h, d * sqrt(OZ_STIFFEST * (double)s->materials[k].density / modulus));
+    const oz_extremes *e = &s->extremes[k];
+    if (e->modulus > 0.0) h = fmin(h, d * sqrt(OZ_STIFFEST * e->solid_density / e->modulus));
   }
   return oz_tension_longest(s, h);
 }
@@ -179,6 +178,7 @@ ooze_result oz_counts_before_step(ooze_solver *s, double duration) {
   const int conformation = p->model == OOZE_MODEL_CONFORMATION;
   oz_counts *c = &s->run.counts;
   OZ_TRY(oz_materials_to_backend(s)); /* which laws of flow there are */
+  OZ_TRY(oz_extremes_before_step(s));
   c->substeps = substep_count(s, duration);
   c->velocity = p->velocity_iterations ? p->velocity_iterations : 10u;
   c->position = p->position_iterations ? p->position_iterations : 5u;

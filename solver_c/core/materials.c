@@ -120,7 +120,7 @@ ooze_result ooze_material_add(ooze_solver *s, const ooze_material *material, uin
   s->materials[s->material_count] = in;
   if (out_index) *out_index = s->material_count;
   s->material_count++;
-  s->matter_known = 0;
+  s->matter_known = s->extremes_known = 0;
   return OOZE_OK;
 }
 
@@ -155,7 +155,7 @@ ooze_result ooze_material_set(ooze_solver *s, uint32_t index, const ooze_materia
   OZ_TRY(oz_host_flush(s));
   s->particles.copy_valid = 0; /* it may be of a field that is read from here */
   s->materials[index] = in;
-  s->matter_known = 0;
+  s->matter_known = s->extremes_known = 0;
   s->boundary.fresh = 0; /* their weights were where the compliance went */
   s->particles.relaxation_time_known = 0;
   return OOZE_OK;

@@ -53,6 +53,15 @@ typedef struct oz_particles {
   uint32_t has_solvent; /* known with it: whether any solvent viscosity of a particle's own is */
 } oz_particles;
 
+/* The worst values for the length of a substep among particles. */
+typedef struct oz_extremes {
+  float density;         /* kg/m^3, least */
+  float viscosity;       /* Pa s, least */
+  float relaxation_time; /* s, greatest */
+  /* Pa and kg/m^3 of those that keep their shape, greatest modulus over density; 0: none does */
+  double modulus, solid_density;
+} oz_extremes;
+
 /* All links by rank, as far as the host has asked for them: those between particles that it sees,
  * then those to boundary particles, both ascending by (a, b). After a checkpoint is loaded the
  * latter wait until the boundary is there. */
@@ -120,7 +129,10 @@ struct ooze_solver {
   size_t collider_frame_capacity;
   oz_nozzle *nozzle_frame;
   size_t nozzle_frame_capacity;
-  uint32_t *columns; /* particles above each other (counts.c) */
+  oz_extremes *extremes; /* (material_count) of the particles of each material (extremes.c) */
+  size_t extremes_capacity;
+  uint32_t extremes_known; /* 0, or 1 and a bit of each field that particles had of their own */
+  uint32_t *columns;       /* particles above each other (counts.c) */
   size_t columns_capacity;
   double time; /* s, simulated */
   oz_run run;  /* of the last ooze_step */
@@ -147,6 +159,8 @@ ooze_result oz_boundary_before_step(ooze_solver *s);
 ooze_result oz_bodies_to_backend(ooze_solver *s); /* bodies.c: likewise */
 /* materials.c: the physics' table, where it changed */
 ooze_result oz_materials_to_backend(ooze_solver *s);
+/* extremes.c: s->extremes are known */
+ooze_result oz_extremes_before_step(ooze_solver *s);
 /* tension.c: the greatest tension of a material over the limit of a substep of dt seconds; the
  * longest substep up to dt that bears it all; a line in the log, once, where it is held back */
 double oz_tension_load(const ooze_solver *s, double dt);

@@ -469,7 +469,7 @@ static ooze_result step(ooze_solver *s, double dt) {
   if (r <= OOZE_LOST_DIVERGED && hooks->log)
     hooks->log(hooks->user, OOZE_LOG_ERROR, s->message->text);
   /* the last elastic particle may be gone: a resumed run would know */
-  if (s->run.killed) s->particles.relaxation_time_known = 0;
+  if (s->run.killed) s->particles.relaxation_time_known = s->extremes_known = 0;
   if (r != OOZE_OK) return r;
   OZ_TRY(oz_labels_renew(s, begin, s->time));
   if (hooks->progress) (void)hooks->progress(hooks->user, 1.0);

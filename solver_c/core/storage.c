@@ -343,7 +343,7 @@ ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a) {
   if (r < 0) return r;
   p->count = old + n;
   if (last >= p->next_id && !hidden) p->next_id = last + 1;
-  p->relaxation_time_known = 0;
+  p->relaxation_time_known = s->extremes_known = 0;
   return OOZE_OK;
 }
 
@@ -407,7 +407,7 @@ ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept) {
   p->hidden = p->hidden ? to - old_visible : 0;
   p->count = to;
   p->results = results;
-  p->relaxation_time_known = 0;
+  p->relaxation_time_known = s->extremes_known = 0;
   oz_particles_moved(s);
   if (to == 0) return OOZE_OK;
   ooze_result r = s->backend->table->upload(s->backend, OZ_FIELD_RANK, 0, to, ranks, s->message);
@@ -420,7 +420,7 @@ ooze_result oz_particles_empty(ooze_solver *s) {
   oz_particles_moved(s);
   p->count = p->hidden = p->results = 0;
   s->boundary.placed = 0;
-  p->relaxation_time_known = 0;
+  p->relaxation_time_known = s->extremes_known = 0;
   s->explained_speed = OZ_SPEED_UNKNOWN;
   return OOZE_OK;
 }

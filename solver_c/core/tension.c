@@ -14,29 +14,24 @@ static int projects(const ooze_params *p) {
   return p->model == OOZE_MODEL_CONFORMATION && p->scheme == OOZE_SCHEME_OOZE;
 }
 
-/* Pa s that every particle of a material has; 0 where some may have less. */
-static double least_viscosity(const ooze_solver *s, const ooze_material *m) {
-  const int constant = !s->laws && !s->has_ramps && !oz_field_there(s, OZ_FIELD_VISCOSITY) &&
-                       !oz_field_there(s, OZ_FIELD_RELAXATION_TIME);
-  return constant ? (double)m->viscosity : 0.0;
-}
-
-/* Tension of a material over the limit of a substep of dt seconds. */
-static double load_of(const ooze_solver *s, const ooze_material *m, double dt) {
-  const double d = (double)s->separation, density = (double)m->density;
+/* Tension of a material over the limit of a substep of dt seconds. Viscosity counts where every
+ * particle is known to have it. */
+static double load_of(const ooze_solver *s, uint32_t k, double dt) {
+  const ooze_material *m = &s->materials[k];
+  const oz_extremes *e = &s->extremes[k];
+  if (!(e->density < INFINITY)) return 0.0; /* there are no particles */
+  const double d = (double)s->separation, density = (double)e->density;
+  const double viscosity = s->laws || s->has_ramps ? 0.0 : (double)e->viscosity;
   const double sigma = (double)m->surface_tension + PER_PASCAL * d * (double)m->cohesion;
-  const double n =
-      least_viscosity(s, m) * dt * dt / ((double)m->relaxation_time + dt) / (density * d * d);
+  const double n = viscosity * dt * dt / ((double)e->relaxation_time + dt) / (density * d * d);
   const float bears = projects(&s->params) ? OZ_TENSION_BEARS((float)n) : OZ_TENSION_MOST;
   return sigma * dt * dt / (density * (double)s->volume) / (double)bears;
 }
 
 double oz_tension_load(const ooze_solver *s, double dt) {
   double most = 0.0;
-  for (uint32_t k = 0; k < s->material_count; ++k)
-    most = fmax(most, load_of(s, &s->materials[k], dt));
-  /* particles with densities of their own may be lighter than any material */
-  return most > 0.0 && oz_field_there(s, OZ_FIELD_DENSITY) ? fmax(most, 1.0) : most;
+  for (uint32_t k = 0; k < s->material_count; ++k) most = fmax(most, load_of(s, k, dt));
+  return most;
 }
 
 double oz_tension_longest(const ooze_solver *s, double dt) {

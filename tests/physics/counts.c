@@ -96,6 +96,41 @@ OZ_CASE(stiff_solids_take_as_many_substeps_as_they_bear) {
   ooze_solver_destroy(s);
 }
 
+/* Of a column with surface tension or a stiff solid: by its material, or by its particles alone. */
+static uint32_t substeps_of(const ooze_material *m, int own) {
+  enum { N = 64 };
+  ooze_solver *s = column(4, 4, 0.0f);
+  ooze_material plain;
+  ooze_material_default(&plain);
+  plain.surface_tension = m->surface_tension;
+  CHECK_OK(ooze_material_set(s, 1, own ? &plain : m), s);
+  const ooze_attribute attribute[] = {OOZE_DENSITY, OOZE_VISCOSITY, OOZE_RELAXATION_TIME};
+  const float value[] = {m->density, m->viscosity, m->relaxation_time};
+  for (int k = 0; own && k < 3; ++k) {
+    float all[N];
+    for (int i = 0; i < N; ++i) all[i] = value[k];
+    CHECK_OK(ooze_attribute_write(s, attribute[k], 0, N, 0, all), s);
+  }
+  const uint32_t first = step(s, 1.0 / 24.0).substeps, next = step(s, 1.0 / 24.0).substeps;
+  CHECK_EQ(first, next);
+  ooze_solver_destroy(s);
+  return next;
+}
+
+OZ_CASE(particles_of_nodes_take_the_substeps_of_a_material) {
+  ooze_material m;
+  ooze_material_default(&m);
+  m.density = 1400.0f, m.surface_tension = 0.055f, m.viscosity = 10.0f;
+  CHECK_EQ(substeps_of(&m, 0), 8);
+  CHECK_EQ(substeps_of(&m, 1), 8);
+  m.surface_tension = 50.0f, m.viscosity = 0.0f;
+  CHECK(substeps_of(&m, 0) > 8, "tension shortens the substep: %u", substeps_of(&m, 0));
+  CHECK_EQ(substeps_of(&m, 1), substeps_of(&m, 0));
+  m.surface_tension = 0.0f, m.viscosity = 1e7f, m.relaxation_time = 1e2f;
+  CHECK(substeps_of(&m, 0) > 8, "stiffness shortens the substep: %u", substeps_of(&m, 0));
+  CHECK_EQ(substeps_of(&m, 1), substeps_of(&m, 0));
+}
+
 OZ_CASE(iterations_follow_layers_and_viscosity) {
   ooze_solver *s = column(8, 3, 0.001f);
   ooze_stats t = step(s, 1.0 / 24.0);
