@@ -14,6 +14,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 enum {
   HEADER = 64,
@@ -204,9 +205,11 @@ static ooze_result unpack_all(const char *name, const uint8_t *at, const uint8_t
         !same_hash(XXH3_64bits(at, size), head.hash))
       return oz_fail(why, OOZE_ERROR_FORMAT, "%s: chunk %llu of %llu is damaged", name,
                      (unsigned long long)(i + 1), (unsigned long long)h->chunks);
-    if (stored)
-      memcpy(memory + done, at, size);
-    else if (ZSTD_decompress(memory + done, (size_t)raw, at, size) != raw)
+    const size_t unpacked = stored ? size : ZSTD_decompress(memory + done, (size_t)raw, at, size);
+    if (stored) memcpy(memory + done, at, size);
+    if (ZSTD_getErrorCode(unpacked) == ZSTD_error_memory_allocation)
+      return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory for unpacking", name);
+    if (unpacked != raw)
       return oz_fail(why, OOZE_ERROR_FORMAT,
                      "%s: chunk %llu of %llu does not unpack; it is damaged", name,
                      (unsigned long long)(i + 1), (unsigned long long)h->chunks);

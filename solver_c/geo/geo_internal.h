@@ -215,6 +215,9 @@ ooze_result oz_obj_read(oz_source *source, ooze_mesh *out);
  * `out` has count + OZ_BLOSC_MORE bytes; returns those used. */
 enum { OZ_BLOSC_MORE = 16 };
 size_t oz_blosc_pack(const void *bytes, size_t count, size_t element, uint32_t level, void *out);
+/* Blosc chunk of `count` bytes to exactly `size`: OOZE_ERROR_FORMAT where it is damaged,
+ * OOZE_ERROR_UNSUPPORTED where something else than LZ4 is in it, OOZE_ERROR_MEMORY. */
+ooze_result oz_blosc_unpack(const void *bytes, size_t count, void *out, size_t size);
 
 /* The loop stays open until the output is closed. */
 ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options, const oz_loop *loop);

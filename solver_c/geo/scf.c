@@ -138,6 +138,20 @@ static ooze_result bad(const oz_source *source, const char *reason) {
   return oz_fail(source->why, OOZE_ERROR_FORMAT, "%s: %s", source->name, reason);
 }
 
+/* Codecs other than LZ4 are left to Blosc. It crashes where there is no room for a block and a
+ * shuffled one, and does not tell a lack of memory from damage: the room is tried before. */
+static ooze_result unpack_chunk(const uint8_t *chunk, size_t count, uint8_t *out, size_t size) {
+  const ooze_result result = oz_blosc_unpack(chunk, count, out, size);
+  if (result != OOZE_ERROR_UNSUPPORTED) return result;
+  size_t raw = 0, packed = 0, block = 0;
+  blosc_cbuffer_sizes(chunk, &raw, &packed, &block);
+  void *room = malloc(3 * block + (1 << 20));
+  if (!room) return OOZE_ERROR_MEMORY;
+  free(room);
+  const int done = blosc_decompress_ctx(chunk, out, size, 1);
+  return done >= 0 && (size_t)done == size ? OOZE_OK : OOZE_ERROR_FORMAT;
+}
+
 ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count) {
   const uint8_t *file = source->bytes;
   size_t count = source->count;
@@ -180,8 +194,13 @@ ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count
   for (uint64_t i = 0, at = 0; i < chunks; i++) {
     uint64_t end = i + 1 < chunks ? big64(index + i * 8) : packed,
              size = i + 1 < chunks ? block : last;
-    int done = blosc_decompress_ctx(file + begin + at, memory + i * block, (size_t)size, 1);
-    if (done < 0 || (uint64_t)done != size) {
+    const ooze_result done =
+        unpack_chunk(file + begin + at, (size_t)(end - at), memory + i * block, (size_t)size);
+    if (done == OOZE_ERROR_MEMORY) {
+      free(memory);
+      return oz_fail(source->why, done, "%s: out of memory for unpacking", source->name);
+    }
+    if (done < 0) {
       free(memory);
       return oz_fail(source->why, OOZE_ERROR_FORMAT,
                      "%s: chunk %llu of %llu does not unpack; it is damaged", source->name,

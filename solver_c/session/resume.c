@@ -80,8 +80,10 @@ static ooze_result go_on(oz_session *s, const char *path, const void *memory, si
   json_t *now = oz_scene_motion(scene);
   /* through text, as the other one went */
   char *text = now ? oz_json_text(now, JSON_COMPACT) : NULL;
+  json_error_t error;
+  int no_memory = 0;
   json_decref(now);
-  now = text ? json_loads(text, 0, NULL) : NULL;
+  now = text ? oz_json_load(text, strlen(text), 0, &error, &no_memory) : NULL;
   free(text);
   if (!now) return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", scene->file);
   oz_json_differ(then, now, on_change, &c);
@@ -98,9 +100,10 @@ static ooze_result go_on(oz_session *s, const char *path, const void *memory, si
     return oz_fail(s->why, OOZE_ERROR_ARGUMENT,
                    "%s: has %u materials and the scene %u: materials can be added, not removed",
                    path, ooze_material_count(s->solver) - 1, scene->material_count);
-  for (uint32_t i = ooze_material_count(s->solver); i <= scene->material_count; i++)
-    if (ooze_material_add(s->solver, &scene->start.materials[i - 1], NULL) < 0)
-      return oz_fail(s->why, OOZE_ERROR_ARGUMENT, "%s: %s", path, ooze_solver_message(s->solver));
+  for (uint32_t i = ooze_material_count(s->solver); i <= scene->material_count; i++) {
+    result = ooze_material_add(s->solver, &scene->start.materials[i - 1], NULL);
+    if (result < 0) return oz_fail(s->why, result, "%s: %s", path, ooze_solver_message(s->solver));
+  }
   OZ_TRY_OK(match_parts(s, meta));
   s->frame = s->stepping = (int32_t)json_integer_value(frame);
   json_t *watch = json_object_get(meta, "watch");
@@ -147,9 +150,11 @@ static ooze_result start_before(oz_session *s, int32_t frame) {
     if (o->frames[i] >= frame) continue;
     result = oz_session_path(s, "checkpoints", o->frames[i], ".ozc", path, sizeof path, s->why);
     if (result == OOZE_OK) result = load(s, path, NULL, &changed);
+    if (result == OOZE_ERROR_MEMORY) break; /* no damage: older ones are no way out */
     if (result != OOZE_OK && oz_session_solver(s) != OOZE_OK) break;
   }
   free(o);
+  if (result == OOZE_ERROR_MEMORY) return result;
   s->why->text[0] = 0;
   return result == OOZE_OK ? OOZE_OK : oz_session_begin(s);
 }
