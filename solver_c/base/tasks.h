@@ -25,6 +25,9 @@ oz_tasks *oz_tasks_create(uint32_t kind, uint32_t threads, oz_memory *memory);
 /* tasks_pool.c: POSIX or Windows threads */
 oz_tasks *oz_tasks_pool_create(uint32_t threads, oz_memory *memory);
 oz_tasks *oz_tasks_tbb_create(uint32_t threads, oz_memory *memory); /* tasks_tbb.cpp */
+/* TBB's workers, before a library uses them; 0 where memory is out. With fewer threads than the
+ * machine has processors, where no more can be started. */
+int oz_tasks_tbb_start(void);
 
 /* A loop over ranges of [0, count), on the host's threads where hooks has a parallel_for, else on
  * ours. Bodies write to places of their own, so that the split never shows in the results. */

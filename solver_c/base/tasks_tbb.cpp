@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // THE file that meets TBB: chunks on its workers, inside an arena of our own.
 #include <atomic>
+#include <memory>
+#include <mutex>
 #include <new>
+#include <thread>
+#include <vector>
 
 #include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
 #include <tbb/info.h>
 #include <tbb/parallel_for.h>
 #include <tbb/partitioner.h>
@@ -12,6 +17,52 @@
 #include "base/tasks.h"
 
 namespace {
+
+// How many of so many threads the system starts beside this one.
+size_t threads_there(size_t wanted) noexcept {
+  std::atomic<bool> go{false};
+  std::vector<std::thread> probes;
+  try {
+    probes.reserve(wanted);
+    while (probes.size() < wanted)
+      probes.emplace_back([&go] {
+        while (!go) std::this_thread::yield();
+      });
+  } catch (...) {
+  }
+  go = true;
+  for (auto &probe : probes) probe.join();
+  return probes.size();
+}
+
+// Workers are started from here, one by one, before there is work for many. Left to itself TBB lets
+// workers start each other, and a thread that cannot be started then ends the process. TBB is held
+// to the threads that the system has at the first call, for as long as the process lives. Then each
+// arena asks for one worker, which this thread starts, and keeps it until all are there.
+void start_workers() {
+  static std::mutex guard;
+  static bool done;
+  static std::unique_ptr<tbb::global_control> limit;
+  const auto parallelism = tbb::global_control::max_allowed_parallelism;
+  const std::lock_guard<std::mutex> lock(guard);
+  if (done) return;
+  const size_t most = tbb::global_control::active_value(parallelism),
+               there = 1 + threads_there(most - 1);
+  if (there < most) limit.reset(new tbb::global_control(parallelism, there));
+  done = true;
+
+  const auto go = std::make_shared<std::atomic<bool>>(false);
+  try {
+    for (size_t k = 1; k < there; ++k) {
+      tbb::task_arena one(1, 0);
+      one.enqueue([go] {
+        while (!*go) std::this_thread::yield();
+      });
+    }
+  } catch (...) { // one is missing: TBB tries again when there is work
+  }
+  *go = true;
+}
 
 struct tbb_tasks {
   oz_tasks base; // first, so that a pointer to it is a pointer to this
@@ -60,6 +111,15 @@ void destroy(oz_tasks *t) {
 
 } // namespace
 
+extern "C" int oz_tasks_tbb_start(void) {
+  try {
+    start_workers();
+    return 1;
+  } catch (...) {
+    return 0;
+  }
+}
+
 extern "C" oz_tasks *oz_tasks_tbb_create(uint32_t threads, oz_memory *memory) {
   void *room = oz_alloc(memory, sizeof(tbb_tasks));
   if (!room) return nullptr;
@@ -67,6 +127,7 @@ extern "C" oz_tasks *oz_tasks_tbb_create(uint32_t threads, oz_memory *memory) {
     // more than the machine has would only make TBB print a warning
     int most = tbb::info::default_concurrency();
     int limit = threads && threads < static_cast<uint32_t>(most) ? static_cast<int>(threads) : most;
+    if (limit > 1) start_workers();
     tbb_tasks *self =
         new (room) tbb_tasks{{run, destroy, "tbb", 0}, memory, tbb::task_arena(limit)};
     self->arena.initialize();

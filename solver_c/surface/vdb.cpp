@@ -27,6 +27,7 @@ namespace {
 class reserve {
 public:
   reserve() {
+    if (!oz_tasks_tbb_start()) throw std::bad_alloc();
     const std::lock_guard<std::mutex> lock(guard);
     if (users++ == 0) {
       kept = std::malloc(BYTES);
@@ -275,7 +276,6 @@ ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mes
                    adaptivity);
   try {
     const reserve room;
-    openvdb::initialize();
     std::vector<openvdb::Vec3s> points;
     std::vector<openvdb::Vec3I> triangles;
     std::vector<openvdb::Vec4I> quads;
@@ -316,7 +316,6 @@ ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points, u
     return r;
   try {
     const reserve room;
-    openvdb::initialize();
     std::vector<openvdb::Vec3s> p(point_count);
     std::vector<openvdb::Vec3I> t(triangle_count);
     std::vector<openvdb::Vec4I> none;
@@ -401,8 +400,9 @@ ooze_result ooze_surface_grid(const ooze_surface *s, uint32_t index,
   if (!s || !grid) return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_surface_grid: a pointer is NULL");
   if (!options) options = &defaults;
   try {
-    openvdb::initialize();
+    const reserve room;
     auto made = grid_of(s, index, options);
+    if (reserve::spent()) throw std::bad_alloc();
     if (!made) return OOZE_ERROR_NOT_FOUND;
     *static_cast<openvdb::GridBase::Ptr *>(grid) = made;
     return OOZE_OK;

@@ -1,11 +1,14 @@
 /* Preloaded before a program: the Nth allocation or the Nth call that writes fails.
- * OOZE_FAULT=malloc:N, malloc+:N (that one and all after it), write:N, sync:N, close:N, rename:N or
- * open:N; OOZE_FAULT_ERRNO=number (default ENOSPC). OOZE_FAULT_COUNT=file gets the number of calls.
- * SPDX-License-Identifier: Apache-2.0 */
+ * OOZE_FAULT=malloc:N, malloc+:N (that one and all after it), write:N, sync:N, close:N, rename:N,
+ * open:N, thread:N or thread+:N (fewer than N at a time); OOZE_FAULT_ERRNO=number (default ENOSPC).
+ * OOZE_FAULT_COUNT=file gets the number of calls. OOZE_FAULT_CPUS=N: as on a machine of that many
+ * processors, 64 at most. SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,8 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MALLOC, WRITE, SYNC, CLOSE, RENAME, OPEN, KINDS };
-static const char *const names[KINDS] = {"malloc", "write", "sync", "close", "rename", "open"};
+enum { MALLOC, WRITE, SYNC, CLOSE, RENAME, OPEN, THREAD, KINDS };
+static const char *const names[KINDS] = {"malloc", "write", "sync",  "close",
+                                         "rename", "open",  "thread"};
 static atomic_long calls[KINDS];
 static int kind = -1, lasting, error_number = ENOSPC;
 static long fatal;
@@ -129,3 +133,54 @@ int rename(const char *from, const char *to) {
   }
 OPEN_AS(open)
 OPEN_AS(open64)
+
+/* ---- Threads ---- */
+
+static atomic_long alive;
+typedef struct work {
+  void *(*begin_at)(void *);
+  void *arg;
+} work;
+static void *counted(void *arg) {
+  const work w = *(work *)arg;
+  free(arg);
+  void *result = w.begin_at(w.arg);
+  atomic_fetch_sub(&alive, 1);
+  return result;
+}
+int pthread_create(pthread_t *out, const pthread_attr_t *as, void *(*begin_at)(void *), void *arg) {
+  static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+  if (!next)
+    next = (int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *))dlsym(
+        RTLD_NEXT, "pthread_create");
+  const int full = kind == THREAD && lasting && atomic_load(&alive) + 1 >= fatal;
+  if ((fails(THREAD) && !lasting) || full) return EAGAIN;
+  work *w = __libc_malloc(sizeof *w);
+  *w = (work){begin_at, arg};
+  atomic_fetch_add(&alive, 1);
+  const int result = next(out, as, counted, w);
+  if (result) free(w), atomic_fetch_sub(&alive, 1);
+  return result;
+}
+
+/* ---- Processors ---- */
+
+static int processors(void) {
+  const char *text = getenv("OOZE_FAULT_CPUS");
+  const int n = text ? atoi(text) : 0;
+  return n > 64 ? 64 : n;
+}
+int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *out) {
+  static int (*next)(pid_t, size_t, cpu_set_t *);
+  if (!next) next = (int (*)(pid_t, size_t, cpu_set_t *))dlsym(RTLD_NEXT, "sched_getaffinity");
+  if (!processors() || bytes < sizeof *out) return next(pid, bytes, out);
+  CPU_ZERO(out);
+  for (int k = 0; k < processors(); k++) CPU_SET(k, out);
+  return 0;
+}
+long sysconf(int name) {
+  static long (*next)(int);
+  if (!next) next = (long (*)(int))dlsym(RTLD_NEXT, "sysconf");
+  const int of_cpus = name == _SC_NPROCESSORS_ONLN || name == _SC_NPROCESSORS_CONF;
+  return of_cpus && processors() ? processors() : next(name);
+}

@@ -2,12 +2,12 @@
 """faults.py OOZE PRELOAD KIND[:ERRNO] MOST [STRIDE [THREADS]] [--of WORK]: the program with each of the first MOST calls of a kind
 failing, one a run.
 
-KIND is that of fault.c: malloc, malloc+, write, sync, close, rename, open. WORK: run (points and .vdb), mesh (.ply besides),
+KIND is that of fault.c: malloc, malloc+, write, sync, close, rename, open, thread. WORK: run (points and .vdb), mesh (.ply besides),
 read (a run whose fluid and collider are .bgeo.sc files), resume (the second half of a run), surface (`ooze surface` of cached
 points, to .obj) and vdb (the same to .vdb). Every run must end by itself with the right code: 0, 4 (out of memory) for
 allocations and 2 for the disk. Each file under its own name must be whole, that is the same bytes as that of a run without
 faults; after a run that ended well all of them must be there, and a run that did not must come to the same files when it
-is asked again. SPDX-License-Identifier: Apache-2.0
+is asked again. --cpus N is a machine of N processors, whose workers TBB starts. SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import json
@@ -27,6 +27,7 @@ words.add_argument("stride", type=int, nargs="?", default=1)
 words.add_argument("threads", nargs="?", default="1")  # with more, files are written beside the simulation
 words.add_argument("--of", default="run", choices=["run", "mesh", "read", "resume", "surface", "vdb"])
 words.add_argument("--first", type=int, default=1)
+words.add_argument("--cpus", default="0")
 asked = words.parse_args()
 SCENE = {
     "solver": {"particle_separation": 0.02, "substeps": 2, "velocity_iterations": 2, "position_iterations": 2},
@@ -39,14 +40,15 @@ SCENE = {
 if asked.of == "mesh":
     SCENE["output"]["mesh"] = "ply"
 kind, _, number = asked.kind.partition(":")
-codes = {0, 4} if kind.startswith("malloc") else {0, 2}
+codes = {0, 4} if kind.startswith(("malloc", "thread")) else {0, 2}
 failures = []
 
 
 def program(fault, *arguments):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("OOZE_FAULT")}
     if fault:
-        environment |= {"LD_PRELOAD": asked.preload, "OOZE_FAULT": fault, "OOZE_FAULT_COUNT": "count.txt"}
+        environment |= {"LD_PRELOAD": asked.preload, "OOZE_FAULT": fault, "OOZE_FAULT_COUNT": "count.txt",
+                        "OOZE_FAULT_CPUS": asked.cpus}
         if number:
             environment["OOZE_FAULT_ERRNO"] = number
     command = [asked.ooze, *arguments, "--quiet", "-t", asked.threads]
