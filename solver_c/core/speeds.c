@@ -117,6 +117,8 @@ static double waves_of_materials(const ooze_solver *s) {
     pull = fmax(pull, 2 * (double)a->surface_tension / (double)s->separation + (double)a->cohesion);
     density = m == 0 ? (double)a->density : fmin(density, (double)a->density);
   }
+  /* shapes are matched by time, not by a modulus */
+  if (s->params.model == OOZE_MODEL_BLEND) modulus = 0;
   for (uint32_t k = 0; k < s->bodies.count; ++k)
     modulus = fmax(modulus, (double)s->bodies.body[k].young);
   return sqrt(modulus / density) + sqrt(pull / density);
@@ -240,7 +242,7 @@ ooze_result oz_speeds_after_step(ooze_solver *s, double duration) {
   const double stiffest = OZ_WAVE_MOST * d / dt;
   explained += d / fmax(dt, OZ_CORRECTION_TIME);
   if (fastest <= OZ_SPEED_MARGIN * (explained + fmin(waves, stiffest))) return OOZE_OK;
-  OZ_TRY(waves_of_particles(s, &own));
+  if (s->params.model != OOZE_MODEL_BLEND) OZ_TRY(waves_of_particles(s, &own));
   explained += fmin(fmax(waves, own), stiffest);
   const double limit = OZ_SPEED_MARGIN * explained;
   return fastest > limit ? judge(s, fastest, explained, limit) : OOZE_OK;

@@ -41,7 +41,8 @@ typedef struct oz_step {
   uint32_t has_soft, soft_tears;  /* there are soft bodies; one has a strain limit */
   /* 1/s^2: greatest eigenvalue of their M^-1 K; 1/s: that times the damping */
   float soft_rate, soft_damped;
-  uint32_t born; /* particles born in this substep */
+  uint32_t born;       /* particles born in this substep */
+  float least_density; /* kg/m^3, of all particles; infinite where there are none */
 } oz_step;
 
 /* Fills the constants that follow from separation, parameters and dt. */

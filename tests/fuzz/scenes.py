@@ -218,8 +218,12 @@ def main():
             worst = max(speeds, default=0.0)
             if math.isnan(max(speeds, default=0.0)) or any(math.isnan(v) for v in speeds):
                 failures.append((number, "points are not finite"))
-            elif worst > bound and "speed" not in said and "fly apart" not in said:
-                failures.append((number, f"speeds up to {worst:.3g} m/s without a word"))
+            elif worst > bound and "speed" not in said:
+                # the warning of shapes that begin in each other's place names them before the run
+                if "fly apart" in said:
+                    tally["fly apart as told"] = tally.get("fly apart as told", 0) + 1
+                else:
+                    failures.append((number, f"speeds up to {worst:.3g} m/s without a word"))
     print(f"{count} scenes: {tally}; {len(failures)} failures")
     for number, what in failures[:40]:
         print(f"  scenes.py OOZE 1 {number}: {what}")

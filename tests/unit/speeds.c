@@ -143,6 +143,26 @@ OZ_CASE(so_are_those_of_walls_and_of_new_particles) {
   ooze_solver_destroy(s);
 }
 
+/* An explicit viscosity that is bounded as if everything had 1000 kg/m^3 throws it apart. */
+OZ_CASE(a_light_thick_block_of_model_blend_falls_as_one) {
+  ooze_solver *s = make();
+  ooze_params p;
+  ooze_material m;
+  ooze_params_default(&p);
+  p.model = OOZE_MODEL_BLEND;
+  p.substeps = 8;
+  CHECK_OK(ooze_params_set(s, &p), s);
+  ooze_material_default(&m);
+  m.density = 1.0f, m.viscosity = 60.0f;
+  CHECK_OK(ooze_material_set(s, 0, &m), s);
+  for (int k = 0; k < 4; ++k) CHECK_OK(ooze_step(s, 1.0 / 30.0), s);
+  static float v[N][3];
+  CHECK_OK(ooze_attribute_read(s, OOZE_VELOCITY, 0, N, 0, v), s);
+  for (int i = 0; i < N; ++i)
+    CHECK_NEAR(v[i][1], -9.81 * 4 / 30, 1e-3, "free fall: a solid, without anything to touch");
+  ooze_solver_destroy(s);
+}
+
 /* A particle 50 m below the floor is thrown out of it within a substep. */
 OZ_CASE(a_few_particles_are_told_of_once_and_the_fluid_goes_on) {
   ooze_solver *s = make();
