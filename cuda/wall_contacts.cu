@@ -199,7 +199,8 @@ ooze_result check_walls(gpu *g, bool *fits, ooze_message *why) {
       grow(g, &g->walls.contact, room * g->walls.contact_planes * sizeof(oz_wall), "walls", why));
   OZ_TRY(grow(g, &g->walls.impulse, room * g->walls.contact_planes * 12, "walls", why));
   OZ_TRY(grow(g, &g->walls.particle, room * 4, "walls", why));
-  OZ_TRY(grow(g, &g->walls.near, (room + 1) * 4, "walls", why));
+  /* launches are rounded up, and their threads read before they know the count */
+  OZ_TRY(grow(g, &g->walls.near, (2 * room + 1025) * 4, "walls", why));
   g->walls.capacity = (uint32_t)room;
   return OOZE_OK;
 }
