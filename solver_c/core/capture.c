@@ -31,9 +31,7 @@ struct ooze_capture {
   size_t links_capacity;
   uint64_t link_count;
   ooze_params params;
-  void *labels[3]; /* birth, rest, rest2, where the solver has them */
-  size_t label_bytes[3];
-  int has_labels;
+  oz_label_copy labels;
 };
 
 ooze_result ooze_capture_create(ooze_solver *s, ooze_capture **out) {
@@ -54,7 +52,7 @@ void ooze_capture_destroy(ooze_capture *c) {
   oz_free(m, c->materials);
   oz_free(m, c->head);
   oz_free(m, c->links);
-  for (int k = 0; k < 3; ++k) oz_free(m, c->labels[k]);
+  oz_labels_copy_release(c->solver, &c->labels);
   oz_loop_close(&c->loop);
   oz_free(m, c);
 }
@@ -94,14 +92,7 @@ static ooze_result take_rest(ooze_capture *c) {
   c->links = links;
   c->link_count = s->links.count;
   c->params = s->params;
-  c->has_labels = s->particles.labels != NULL;
-  for (int k = 0; k < 3 && c->has_labels; ++k) {
-    const ooze_attribute a = (ooze_attribute)(OOZE_BIRTH + k);
-    const size_t row = oz_attribute_bytes(a);
-    OZ_TRY(oz_host_reserve(s, &c->labels[k], &c->label_bytes[k], oz_visible(s) * row, 0));
-    oz_labels_read(s, a, 0, oz_visible(s), row, c->labels[k]);
-  }
-  return OOZE_OK;
+  return oz_labels_copy(s, &c->labels, &c->loop);
 }
 
 /* Field by field through the host's copy, in public order. */
@@ -185,7 +176,8 @@ ooze_result ooze_capture_array(ooze_capture *c, ooze_attribute attribute, const 
   if (!c || !out) return OOZE_ERROR_ARGUMENT;
   *out = NULL;
   OZ_TRY(check(c, attribute));
-  if (oz_attribute_is_label(attribute) && c->has_labels) *out = c->labels[attribute - OOZE_BIRTH];
+  if (oz_attribute_is_label(attribute) && c->labels.present)
+    *out = c->labels.rows[attribute - OOZE_BIRTH];
   if (!oz_attribute_is_state(attribute) || c->header.left_out >> attribute & 1) return OOZE_OK;
   return words_of(c, oz_attribute_field(attribute), out);
 }
@@ -255,7 +247,7 @@ ooze_result ooze_capture_read(ooze_capture *c, ooze_attribute attribute, uint32_
                    (unsigned)c->header.particles, stride);
   const void *words = NULL;
   if (oz_attribute_is_label(attribute)) {
-    const unsigned char *from = c->has_labels ? c->labels[attribute - OOZE_BIRTH] : NULL;
+    const unsigned char *from = c->labels.present ? c->labels.rows[attribute - OOZE_BIRTH] : NULL;
     for (uint32_t i = 0; i < count; ++i) {
       unsigned char *to = (unsigned char *)out + i * stride;
       if (from)

@@ -13,6 +13,12 @@ double ooze_rest_blend(double time, double rest_period) {
   return fabs(2.0 * phase - 1.0);
 }
 
+/* Copies of this row and those behind it, if there are any, are old from now on. */
+static void changed(ooze_solver *s, uint32_t row) {
+  oz_particles *p = &s->particles;
+  if (row < p->labels_held) p->labels_edition++, p->labels_held = row;
+}
+
 /* Room for `count`; the first `kept` are right, the others 0. */
 static ooze_result grow(ooze_solver *s, uint32_t count, uint32_t kept) {
   oz_particles *p = &s->particles;
@@ -43,6 +49,7 @@ ooze_result oz_labels_room(ooze_solver *s, uint32_t count) {
 
 void oz_labels_clear(ooze_solver *s) {
   oz_particles *p = &s->particles;
+  changed(s, 0);
   /* a block without labels, into a solver that had some: it has none from now on */
   if (p->labels && p->labels_capacity < (size_t)p->count * FLOATS * sizeof(float)) {
     oz_free(&s->memory, p->labels);
@@ -56,6 +63,7 @@ void oz_labels_put(ooze_solver *s, const oz_arrivals *a, uint32_t i, uint32_t ra
   if (!s->particles.labels) return;
   float *to = s->particles.labels + FLOATS * (size_t)rank;
   const size_t stride = a->position_stride ? a->position_stride : 12;
+  changed(s, rank);
   memset(to, 0, FLOATS * sizeof *to);
   if (!s->params.rest) return;
   to[BIRTH] = (float)s->time;
@@ -66,8 +74,9 @@ void oz_labels_put(ooze_solver *s, const oz_arrivals *a, uint32_t i, uint32_t ra
 
 void oz_labels_move(ooze_solver *s, uint32_t to, uint32_t from) {
   float *labels = s->particles.labels;
-  if (labels && to != from)
-    memcpy(labels + FLOATS * (size_t)to, labels + FLOATS * (size_t)from, FLOATS * sizeof *labels);
+  if (!labels || to == from) return;
+  changed(s, to);
+  memcpy(labels + FLOATS * (size_t)to, labels + FLOATS * (size_t)from, FLOATS * sizeof *labels);
 }
 
 /* Positions of now. */
@@ -77,6 +86,7 @@ static ooze_result set_here(ooze_solver *s, int rest, int rest_2) {
   if (p->count == 0) return OOZE_OK;
   OZ_TRY(oz_rank_map(s));
   OZ_TRY(oz_host_look(s, OZ_FIELD_X, &copy));
+  changed(s, 0);
   for (uint32_t r = 0; r < p->count; ++r) {
     const float *x = (const float *)copy + 4 * (size_t)p->at[r];
     float *to = p->labels + FLOATS * (size_t)r;
@@ -129,8 +139,52 @@ ooze_result oz_labels_write(ooze_solver *s, ooze_attribute attribute, uint32_t f
                             uint32_t count, size_t stride, const void *in) {
   const size_t bytes = bytes_of(attribute);
   if (!s->particles.labels) OZ_TRY(grow(s, s->particles.count, 0));
+  changed(s, first);
   for (uint32_t r = 0; r < count; ++r)
     memcpy(s->particles.labels + FLOATS * (size_t)(first + r) + place_of(attribute),
            (const unsigned char *)in + r * stride, bytes);
   return OOZE_OK;
+}
+
+/* ---- copies ---- */
+
+typedef struct copying {
+  const float *from;
+  float *to[3];
+  uint32_t first;
+} copying;
+
+static void copy_rows(void *arg, uint32_t begin, uint32_t end) {
+  const copying *c = arg;
+  for (size_t r = c->first + (size_t)begin; r < c->first + (size_t)end; ++r) {
+    const float *from = c->from + FLOATS * r;
+    c->to[0][r] = from[BIRTH];
+    memcpy(c->to[1] + 3 * r, from + REST, 3 * sizeof(float));
+    memcpy(c->to[2] + 3 * r, from + REST_2, 3 * sizeof(float));
+  }
+}
+
+ooze_result oz_labels_copy(ooze_solver *s, oz_label_copy *to, const oz_loop *loop) {
+  oz_particles *p = &s->particles;
+  const uint32_t n = oz_visible(s);
+  to->present = p->labels != NULL;
+  if (!to->present) return OOZE_OK;
+  uint32_t right = to->edition == p->labels_edition ? to->count : 0;
+  if (right > n) right = n;
+  to->count = 0;
+  copying c = {.from = p->labels, .first = right};
+  for (int k = 0; k < 3; ++k) {
+    const size_t row = bytes_of((ooze_attribute)(OOZE_BIRTH + k));
+    OZ_TRY(oz_host_reserve(s, &to->rows[k], &to->capacity[k], n * row, right * row));
+    c.to[k] = to->rows[k];
+  }
+  oz_loop_run(loop, n - right, copy_rows, &c);
+  to->count = n;
+  to->edition = p->labels_edition;
+  if (p->labels_held < n) p->labels_held = n;
+  return OOZE_OK;
+}
+
+void oz_labels_copy_release(ooze_solver *s, oz_label_copy *c) {
+  for (int k = 0; k < 3; ++k) oz_free(&s->memory, c->rows[k]);
 }

@@ -3,6 +3,7 @@
 #ifndef OZ_CORE_PARTICLES_H
 #define OZ_CORE_PARTICLES_H
 
+#include "base/tasks.h"
 #include "core/solver.h"
 
 /* How a field is stored: `words` of 4 bytes a particle, as a record or as planes of `count`. */
@@ -82,6 +83,17 @@ void oz_labels_read(const ooze_solver *s, ooze_attribute attribute, uint32_t fir
                     size_t stride, void *out);
 ooze_result oz_labels_write(ooze_solver *s, ooze_attribute attribute, uint32_t first,
                             uint32_t count, size_t stride, const void *in);
+/* A copy of the labels that the host sees: birth, rest, rest2, an array each. Labels seldom change,
+ * so mostly it is the rows of new particles that are copied. */
+typedef struct oz_label_copy {
+  void *rows[3];
+  size_t capacity[3]; /* bytes */
+  uint64_t edition;
+  uint32_t count; /* rows that are right, of that edition */
+  int present;    /* the solver had labels */
+} oz_label_copy;
+ooze_result oz_labels_copy(ooze_solver *s, oz_label_copy *to, const oz_loop *loop);
+void oz_labels_copy_release(ooze_solver *s, oz_label_copy *c);
 ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a);
 /* Keeps particles with a set flag (backend's order, s->particles.flags). */
 ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept);

@@ -34,6 +34,9 @@ typedef struct oz_particles {
   size_t ids_capacity; /* bytes */
   float *labels;       /* (7 count) by rank: birth, rest, rest2; NULL until something sets them */
   size_t labels_capacity;
+  /* rows that a copy may hold; a change below them begins a new edition */
+  uint32_t labels_held;
+  uint64_t labels_edition;
   uint32_t *at; /* (count) rank -> index in the backend's order; made when asked for */
   size_t at_capacity;
   uint32_t at_known;
