@@ -139,7 +139,7 @@ void geo_emit_block(geo_emit *e, uint32_t type, const void *data, uint64_t count
   byte(e, GEO_T_UNIFORM);
   byte(e, types[type]);
   length(e, count);
-  oz_out_put(e->out, data, (size_t)count * oz_type_bytes(type));
+  oz_out_lend(e->out, data, (size_t)count * oz_type_bytes(type));
 }
 
 static int number_text(char *out, uint32_t type, const void *data, uint64_t i) {

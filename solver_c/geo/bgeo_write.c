@@ -119,7 +119,7 @@ static void write_attribute(geo_emit *e, const oz_attribute *a, uint64_t count,
   geo_emit_close(e, ']');
   geo_emit_close(e, ']');
   geo_emit_close(e, ']');
-  free(narrow);
+  oz_out_give(e->out, narrow);
 }
 
 static void write_details(geo_emit *e, const ooze_points *points, const oz_loop *loop) {

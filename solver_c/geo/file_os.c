@@ -76,6 +76,18 @@ int oz_os_read(int fd, void *bytes, size_t count, size_t *out_count) {
   return done < 0 ? errno : 0;
 }
 
+int oz_os_read_at(int fd, uint64_t from, void *bytes, size_t count, size_t *out_count) {
+  OVERLAPPED at = {.Offset = (DWORD)from, .OffsetHigh = (DWORD)(from >> 32)};
+  DWORD done = 0;
+  *out_count = 0;
+  if (!ReadFile((HANDLE)_get_osfhandle(fd), bytes, count > (1u << 30) ? 1u << 30 : (DWORD)count,
+                &done, &at) &&
+      GetLastError() != ERROR_HANDLE_EOF)
+    return last_error();
+  *out_count = done;
+  return 0;
+}
+
 int oz_os_times(const char *path, int64_t *out_ns) {
   struct _stat64 about;
   if (_stat64(path, &about) != 0) return errno;
@@ -190,6 +202,14 @@ int oz_os_open(const char *path, int *out_fd, uint64_t *out_bytes) {
 int oz_os_read(int fd, void *bytes, size_t count, size_t *out_count) {
   ssize_t done;
   do done = read(fd, bytes, count > (1u << 30) ? 1u << 30 : count);
+  while (done < 0 && errno == EINTR);
+  *out_count = done > 0 ? (size_t)done : 0;
+  return done < 0 ? errno : 0;
+}
+
+int oz_os_read_at(int fd, uint64_t from, void *bytes, size_t count, size_t *out_count) {
+  ssize_t done;
+  do done = pread(fd, bytes, count > (1u << 30) ? 1u << 30 : count, (off_t)from);
   while (done < 0 && errno == EINTR);
   *out_count = done > 0 ? (size_t)done : 0;
   return done < 0 ? errno : 0;

@@ -141,6 +141,8 @@ int oz_os_remove(const char *path);
 /* to read; regular files only */
 int oz_os_open(const char *path, int *out_fd, uint64_t *out_bytes);
 int oz_os_read(int fd, void *bytes, size_t count, size_t *out_count);
+/* Up to `count` bytes from there on; several threads may. */
+int oz_os_read_at(int fd, uint64_t from, void *bytes, size_t count, size_t *out_count);
 int oz_os_times(const char *path, int64_t *out_ns); /* last written */
 int oz_os_list(const char *folder, void (*each)(void *user, const char *name), void *user);
 void oz_os_reason(int error, char *out, size_t capacity);
@@ -152,12 +154,17 @@ bool oz_os_is_slash(char c);
 /* ---- Output (output.c) ---------------------------------------------------------------------- */
 
 /* Gathers small pieces into blocks; blocks of the caller's own memory go on without a copy. The
- * first failure stays and the rest is ignored, so that writers can check once, at the end. */
+ * first failure stays and the rest is ignored, so that writers can check once, at the end. Memory
+ * that is lent, or given (malloc's), stays until the output is closed. */
 typedef struct oz_out {
   ooze_file *file;
   /* NULL: into the file */
   ooze_result (*block)(struct oz_out *out, const void *bytes, size_t count);
-  void *packer; /* of .bgeo.sc */
+  /* of .bgeo.sc, which takes what it is lent without a copy */
+  void *packer;
+  ooze_result (*lend)(struct oz_out *out, const void *bytes, size_t count);
+  void **given;
+  size_t given_count;
   uint8_t *buffer;
   size_t used;
   ooze_result result;
@@ -172,6 +179,8 @@ ooze_result oz_file_commit(ooze_file *file, uint32_t sync, int (*ready)(void *us
 enum { OZ_BLOCK = 1 << 20 }; /* also the block of .bgeo.sc files */
 ooze_result oz_out_open(oz_out *out, const char *path, ooze_message *why);
 void oz_out_put(oz_out *out, const void *bytes, size_t count);
+void oz_out_lend(oz_out *out, const void *bytes, size_t count);
+void oz_out_give(oz_out *out, void *memory);
 void oz_out_text(oz_out *out, const char *format, ...) OZ_PRINTF(2, 3);
 void oz_out_flush(oz_out *out);
 ooze_result oz_out_close(oz_out *out, uint32_t sync); /* commits, or removes after a failure */

@@ -49,6 +49,27 @@ void oz_out_put(oz_out *out, const void *bytes, size_t count) {
   }
 }
 
+void oz_out_lend(oz_out *out, const void *bytes, size_t count) {
+  if (!out->lend || count < OZ_BLOCK / 16) {
+    oz_out_put(out, bytes, count);
+    return;
+  }
+  oz_out_flush(out);
+  if (out->result == OOZE_OK) out->result = out->lend(out, bytes, count);
+}
+
+void oz_out_give(oz_out *out, void *memory) {
+  void **more = memory ? realloc(out->given, (out->given_count + 1) * sizeof *more) : NULL;
+  if (!memory) return;
+  if (more) {
+    out->given = more;
+    out->given[out->given_count++] = memory;
+    return;
+  }
+  if (out->result == OOZE_OK) out->result = oz_fail(out->why, OOZE_ERROR_MEMORY, "out of memory");
+  free(memory); /* nothing is read behind a failure */
+}
+
 void oz_out_text(oz_out *out, const char *format, ...) {
   char text[1024];
   va_list list;
@@ -69,6 +90,8 @@ ooze_result oz_out_close(oz_out *out, uint32_t sync) {
     if (out->result == OOZE_OK) oz_scf_finish(out);
     oz_scf_drop(out);
   }
+  for (size_t k = 0; k < out->given_count; k++) free(out->given[k]);
+  free(out->given);
   free(out->buffer);
   out->buffer = NULL;
   if (out->result != OOZE_OK)

@@ -88,6 +88,17 @@ static bool all_zero(const source *from, ooze_attribute which, const ooze_attrib
   return true;
 }
 
+typedef struct age_job {
+  float *to;
+  const float *birth; /* NULL: 0 */
+  double time;
+} age_job;
+static void fill_age(void *arg, uint32_t begin, uint32_t end) {
+  const age_job *job = arg;
+  for (uint32_t i = begin; i < end; i++)
+    job->to[i] = (float)(job->time - (job->birth ? (double)job->birth[i] : 0.0));
+}
+
 /* age (s) and the detail restblend, where particles remember their birth. */
 static ooze_result add_age(const source *from, ooze_points *points, ooze_message *why) {
   ooze_params params;
@@ -100,8 +111,8 @@ static ooze_result add_age(const source *from, ooze_points *points, ooze_message
       ooze_points_add(points, "age", OOZE_FLOAT32, 1, OOZE_MEANING_NUMBER, (void **)&age, why));
   /* left out where all began at 0 s */
   const oz_attribute *birth = oz_points_find(points, "birthtime", 9);
-  for (uint64_t i = 0; i < points->count; i++)
-    age[i] = (float)(from->time - (birth ? (double)((const float *)birth->data)[i] : 0.0));
+  const age_job job = {age, birth ? birth->data : NULL, from->time};
+  oz_loop_run(from->loop, (uint32_t)points->count, fill_age, (void *)(uintptr_t)&job);
   return ooze_points_detail_set(points, "restblend",
                                 ooze_rest_blend(from->time, (double)params.rest_period), why);
 }

@@ -19,38 +19,43 @@ static void put_big64(uint8_t *at, uint64_t value) {
 /* Blocks that are packed side by side before they are written: 64 MiB. */
 enum { BATCH = 64, PACKED = OZ_BLOCK + OZ_BLOSC_MORE };
 
+/* Bytes that wait to be packed: the caller's, or a copy of some. */
+typedef struct piece {
+  const uint8_t *at;
+  size_t count;
+  uint8_t *own; /* to be freed, or NULL */
+} piece;
+
 typedef struct packer {
   ooze_write_options options;
   const oz_loop *loop;
-  uint8_t *packed; /* PACKED bytes each */
-  uint32_t room;   /* blocks that it holds */
-  size_t sizes[BATCH];
-  uint64_t *ends; /* of each chunk, from the first chunk's beginning */
+  piece *pieces;
+  size_t piece_count, piece_room, waiting; /* waiting: bytes in all */
+  uint8_t *packed;                         /* PACKED bytes each */
+  uint32_t room;                           /* blocks that it holds */
+  const uint8_t *from[BATCH];
+  size_t lengths[BATCH], sizes[BATCH]; /* of each block: plain, packed */
+  uint64_t *ends;                      /* of each chunk, from the first chunk's beginning */
   uint64_t count, capacity, last;
 } packer;
 
-typedef struct batch {
-  packer *p;
-  const uint8_t *from;
-  size_t count; /* bytes */
-} batch;
-
 /* LZ4 with bytes shuffled by fours, as Houdini packs. */
 static void pack_blocks(void *arg, uint32_t begin, uint32_t end) {
-  const batch *b = arg;
-  for (uint32_t i = begin; i < end; i++) {
-    const size_t at = (size_t)i * OZ_BLOCK,
-                 size = b->count - at < OZ_BLOCK ? b->count - at : OZ_BLOCK;
-    b->p->sizes[i] = oz_blosc_pack(b->from + at, size, 4, b->p->options.compression,
-                                   b->p->packed + (size_t)i * PACKED);
-  }
+  packer *p = arg;
+  for (uint32_t i = begin; i < end; i++)
+    p->sizes[i] = oz_blosc_pack(p->from[i], p->lengths[i], 4, p->options.compression,
+                                p->packed + (size_t)i * PACKED);
+}
+
+static ooze_result no_memory(oz_out *out) {
+  return oz_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for a .bgeo.sc");
 }
 
 static ooze_result make_room(oz_out *out, uint32_t blocks) {
   packer *p = out->packer;
   if (blocks > p->room) {
     uint8_t *packed = malloc((size_t)blocks * PACKED);
-    if (!packed) return oz_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for a .bgeo.sc");
+    if (!packed) return no_memory(out);
     free(p->packed);
     p->packed = packed;
     p->room = blocks;
@@ -66,41 +71,116 @@ static ooze_result make_room(oz_out *out, uint32_t blocks) {
   return OOZE_OK;
 }
 
-static ooze_result pack(oz_out *out, const void *bytes, size_t count) {
-  packer *p = out->packer;
-  const uint8_t *at = bytes;
-  while (count > 0) {
-    const size_t part = count < (size_t)BATCH * OZ_BLOCK ? count : (size_t)BATCH * OZ_BLOCK;
-    const uint32_t blocks = (uint32_t)((part - 1) / OZ_BLOCK + 1);
-    batch b = {p, at, part};
-    OZ_TRY_OK(make_room(out, blocks));
-    oz_loop_run(p->loop, blocks, pack_blocks, &b);
-    for (uint32_t i = 0; i < blocks; i++) {
-      const size_t size = p->sizes[i];
-      p->ends[p->count] = (p->count ? p->ends[p->count - 1] : 0) + (uint64_t)size;
-      p->count++;
-      p->last = i + 1 < blocks ? OZ_BLOCK : part - (size_t)i * OZ_BLOCK;
-      OZ_TRY_OK(ooze_file_put(out->file, p->packed + (size_t)i * PACKED, (size_t)size, out->why));
+/* Of the first blocks, those that lie in several pieces are put together in `together`, which has
+ * room for all such ones; NULL: they are counted. */
+static uint32_t cut(packer *p, uint32_t blocks, uint8_t *together) {
+  const piece *at = p->pieces;
+  size_t taken = 0; /* of that piece */
+  uint32_t parted = 0;
+  for (uint32_t i = 0; i < blocks; i++) {
+    const size_t before = (size_t)i * OZ_BLOCK,
+                 size = p->waiting - before < OZ_BLOCK ? p->waiting - before : OZ_BLOCK;
+    uint8_t *to = together ? together + (size_t)parted * OZ_BLOCK : NULL;
+    p->from[i] = at->at + taken;
+    p->lengths[i] = size;
+    const int whole = at->count - taken >= size;
+    if (!whole) p->from[i] = to, parted++;
+    for (size_t left = size; left;) {
+      const size_t part = at->count - taken < left ? at->count - taken : left;
+      if (!whole && to) memcpy(to, at->at + taken, part), to += part;
+      left -= part;
+      taken += part;
+      if (taken == at->count && (left || i + 1 < blocks)) at++, taken = 0;
     }
-    at += part;
-    count -= part;
   }
+  return parted;
+}
+
+/* The pieces of that many bytes are done with. */
+static void forget(packer *p, size_t count) {
+  size_t done = 0;
+  p->waiting -= count;
+  for (; done < p->piece_count && count >= p->pieces[done].count; done++) {
+    count -= p->pieces[done].count;
+    free(p->pieces[done].own);
+  }
+  p->piece_count -= done;
+  memmove(p->pieces, p->pieces + done, p->piece_count * sizeof *p->pieces);
+  if (!p->piece_count) return;
+  p->pieces[0].at += count;
+  p->pieces[0].count -= count;
+}
+
+static ooze_result pack(oz_out *out, uint32_t blocks) {
+  packer *p = out->packer;
+  OZ_TRY_OK(make_room(out, blocks));
+  const uint32_t parted = cut(p, blocks, NULL);
+  uint8_t *together = parted ? malloc((size_t)parted * OZ_BLOCK) : NULL;
+  if (parted && !together) return no_memory(out);
+  if (parted) (void)cut(p, blocks, together);
+  oz_loop_run(p->loop, blocks, pack_blocks, p);
+  free(together);
+  size_t plain = 0;
+  for (uint32_t i = 0; i < blocks; i++) {
+    const size_t size = p->sizes[i];
+    p->ends[p->count] = (p->count ? p->ends[p->count - 1] : 0) + (uint64_t)size;
+    p->count++;
+    p->last = p->lengths[i];
+    plain += p->lengths[i];
+    OZ_TRY_OK(ooze_file_put(out->file, p->packed + (size_t)i * PACKED, size, out->why));
+  }
+  forget(p, plain);
   return OOZE_OK;
+}
+
+/* One more piece; whole batches are packed. */
+static ooze_result add_piece(oz_out *out, const void *bytes, size_t count, uint8_t *own) {
+  packer *p = out->packer;
+  if (p->piece_count == p->piece_room) {
+    const size_t room = 2 * p->piece_room + 64;
+    piece *moved = realloc(p->pieces, room * sizeof *moved);
+    if (!moved) {
+      free(own);
+      return no_memory(out);
+    }
+    p->pieces = moved;
+    p->piece_room = room;
+  }
+  p->pieces[p->piece_count++] = (piece){bytes, count, own};
+  p->waiting += count;
+  while (p->waiting >= (size_t)BATCH * OZ_BLOCK) OZ_TRY_OK(pack(out, BATCH));
+  return OOZE_OK;
+}
+
+static ooze_result take_lent(oz_out *out, const void *bytes, size_t count) {
+  return add_piece(out, bytes, count, NULL);
+}
+
+static ooze_result take_copy(oz_out *out, const void *bytes, size_t count) {
+  uint8_t *own = malloc(count);
+  if (!own) return no_memory(out);
+  memcpy(own, bytes, count);
+  return add_piece(out, own, count, own);
 }
 
 ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options, const oz_loop *loop) {
   static const uint8_t head[12] = {'s', 'c', 'f', '1'};
   packer *p = calloc(1, sizeof *p);
-  if (!p) return oz_fail(out->why, OOZE_ERROR_MEMORY, "out of memory for a .bgeo.sc");
+  if (!p) return no_memory(out);
   p->options = *options;
   p->loop = loop;
   out->packer = p;
-  out->block = pack;
+  out->block = take_copy;
+  out->lend = take_lent;
   return ooze_file_put(out->file, head, sizeof head, out->why);
 }
 
 void oz_scf_finish(oz_out *out) {
   packer *p = out->packer;
+  if (p->waiting) {
+    out->result = pack(out, (uint32_t)((p->waiting - 1) / OZ_BLOCK + 1));
+    if (out->result != OOZE_OK) return;
+  }
   uint64_t entries = p->count + 1; /* count - 1 offsets and two sizes */
   uint8_t *index = malloc((size_t)entries * 8 + 12);
   if (!index) {
@@ -119,6 +199,8 @@ void oz_scf_finish(oz_out *out) {
 void oz_scf_drop(oz_out *out) {
   packer *p = out->packer;
   if (!p) return;
+  for (size_t k = 0; k < p->piece_count; k++) free(p->pieces[k].own);
+  free(p->pieces);
   free(p->packed);
   free(p->ends);
   free(p);

@@ -218,4 +218,8 @@ void oz_json_differ(const json_t *before, const json_t *after, oz_differ_fn each
 /* A short one-line form of a value for messages. */
 void oz_json_short(const json_t *value, char *out, size_t capacity);
 
+/* colours.c: ooze_scene_colour_points by so many threads; 0: all */
+ooze_result oz_scene_colour_points(const ooze_scene *scene, ooze_points *points, uint32_t threads,
+                                   ooze_message *why);
+
 #endif

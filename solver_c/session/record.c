@@ -11,18 +11,31 @@
 
 enum { BLOCK = 1 << 20, MOST_FILES = 100000 /* contents of the text beside a checkpoint */ };
 
-/* A file is hashed by blocks, which all cores take in turns: the hash of the blocks' hashes. */
+/* A file is read and hashed by blocks, which all cores take in turns: the hash of the blocks'
+ * hashes. */
 enum { GROUP = 32 };
 typedef struct blocks {
-  const uint8_t *at;
-  size_t count; /* bytes */
+  int fd;
+  uint8_t *memory; /* BLOCK bytes each */
+  uint64_t first;  /* of the file's bytes */
+  size_t count;    /* bytes */
   uint64_t hash[GROUP];
+  int error[GROUP], ended[GROUP]; /* the file has become shorter meanwhile */
 } blocks;
 static void hash_blocks(void *arg, uint32_t begin, uint32_t end) {
   blocks *b = arg;
   for (uint32_t i = begin; i < end; i++) {
-    const size_t from = (size_t)i * BLOCK, left = b->count - from;
-    b->hash[i] = oz_hash_of(b->at + from, left < BLOCK ? left : BLOCK);
+    const size_t from = (size_t)i * BLOCK, left = b->count - from,
+                 size = left < BLOCK ? left : BLOCK;
+    size_t have = 0, more = 1;
+    b->error[i] = 0;
+    while (!b->error[i] && have < size && more) {
+      b->error[i] =
+          oz_os_read_at(b->fd, b->first + from + have, b->memory + from + have, size - have, &more);
+      have += more;
+    }
+    b->ended[i] = have < size;
+    b->hash[i] = oz_hash_of(b->memory + from, have);
   }
 }
 
@@ -35,24 +48,20 @@ static ooze_result digest(const char *path, uint64_t *out_bytes, uint64_t *out_h
   int error = oz_os_open(path, &fd, &bytes);
   const int there = !error;
   const size_t room = bytes < (uint64_t)GROUP * BLOCK ? (size_t)bytes : (size_t)GROUP * BLOCK;
-  blocks b = {.at = NULL};
   uint8_t *memory = malloc(room + 1);
+  blocks b = {.fd = there ? fd : -1, .memory = memory};
   oz_loop loop;
+  int ended = 0;
   oz_loop_open(&loop, NULL, bytes > BLOCK ? 0 : 1);
   oz_hash_begin(&hash);
-  while (!error && memory && have < bytes) {
-    size_t part = 0, more = 1;
-    while (!error && part < room && more) {
-      error = oz_os_read(fd, memory + part, room - part, &more);
-      part += more;
-    }
-    if (error || !part) break;
-    b.at = memory;
-    b.count = part;
-    const uint32_t count = (uint32_t)((part - 1) / BLOCK + 1);
+  while (!error && !ended && memory && have < bytes) {
+    b.first = have;
+    b.count = bytes - have < room ? (size_t)(bytes - have) : room;
+    const uint32_t count = (uint32_t)((b.count - 1) / BLOCK + 1);
     oz_loop_run(&loop, count, hash_blocks, &b);
+    for (uint32_t i = 0; i < count && !error; i++) error = b.error[i], ended |= b.ended[i];
     oz_hash_add(&hash, b.hash, count * sizeof *b.hash);
-    have += part;
+    have += ended ? 0 : b.count;
   }
   oz_loop_close(&loop);
   if (there) oz_os_close(fd);
