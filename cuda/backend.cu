@@ -58,7 +58,8 @@ static ooze_result provide(oz_backend *b, oz_field field, ooze_message *why) {
 static ooze_result transfer(gpu *g, oz_field field, uint32_t first, uint32_t count, void *out,
                             const void *in, ooze_message *why) {
   on_device here(g);
-  OZ_TRY(flush(g, why));
+  const bool births = in && g->births.parts && first >= g->births.first;
+  OZ_TRY(births ? flush_stages(g, why) : flush(g, why));
   if ((uint32_t)field >= OZ_FIELD_COUNT || first > g->count || count > g->count - first)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "field %d, particles %u to %u: there are %u",
                    (int)field, first, first + count, g->count);
@@ -68,7 +69,10 @@ static ooze_result transfer(gpu *g, oz_field field, uint32_t first, uint32_t cou
     cancel_presort(g);
   }
   const field_array *a = field_of(field);
-  if (in) OZ_TRY(provide(&g->base, field, why));
+  if (in && !has(&g->base, field)) { /* the new field has no part in an open batch */
+    OZ_TRY(flush(g, why));
+    OZ_TRY(provide(&g->base, field, why));
+  }
   if (out && !has(&g->base, field)) {
     memset(out, 0, (size_t)count * a->words * 4);
     return OOZE_OK;
@@ -77,12 +81,16 @@ static ooze_result transfer(gpu *g, oz_field field, uint32_t first, uint32_t cou
   const size_t words = a->planes ? 1 : a->words, bytes = (size_t)count * words * 4;
   for (uint32_t c = 0; c < (a->planes ? a->words : 1); c++) {
     float *device = p + (size_t)c * g->arrays.stride + (size_t)first * words;
+    const char *rows = static_cast<const char *>(in) + c * bytes;
+    if (births && put_births(g, device, rows, bytes)) continue;
+    if (in) OZ_TRY(flush(g, why)); /* rows of an open batch are zero before they are set */
+    if (in && (field == OZ_FIELD_X || field == OZ_FIELD_RANK)) g->sorter.births = true;
     if (out)
       OZ_CUDA(cudaMemcpyAsync(static_cast<char *>(out) + c * bytes, device, bytes,
                               cudaMemcpyDeviceToHost, g->stream),
               "download");
     else
-      OZ_TRY(send(g, device, static_cast<const char *>(in) + c * bytes, bytes, "upload", why));
+      OZ_TRY(send(g, device, rows, bytes, "upload", why));
   }
   if (!out) return OOZE_OK;
   OZ_CUDA(cudaStreamSynchronize(g->stream), "download");
@@ -147,7 +155,7 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
                              ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  OZ_TRY(flush(g, why));
+  OZ_TRY(flush_stages(g, why));
   const size_t bytes = count * sizeof *c;
   /* colliders at rest need no upload */
   if (count != g->scene.collider_count || !g->scene.collider_copy ||
@@ -183,7 +191,7 @@ static ooze_result friction_maps(oz_backend *b, const uint64_t *keys, const floa
                                  uint32_t bricks, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  OZ_TRY(flush(g, why));
+  OZ_TRY(flush_stages(g, why));
   OZ_TRY(
       put(g, &g->scene.friction_map_key, keys, bricks * sizeof *keys, "colliders' friction", why));
   return put(g, &g->scene.friction_map_values, values,
@@ -195,14 +203,24 @@ static ooze_result replace(oz_backend *b, A *to, uint32_t *to_count, const T *li
                            const char *what, ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  OZ_TRY(flush(g, why));
+  OZ_TRY(flush_stages(g, why));
   OZ_TRY(put(g, to, list, count * sizeof *list, what, why));
   *to_count = count;
   return OOZE_OK;
 }
 static ooze_result nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count, ooze_message *why) {
-  auto &scene = GPU(b)->scene;
-  return replace(b, &scene.nozzle, &scene.nozzle_count, n, count, "nozzles", why);
+  gpu *g = GPU(b);
+  scene_data *scene = &g->scene;
+  const size_t bytes = count * sizeof *n;
+  if (count == scene->nozzle_count && scene->nozzle_copy &&
+      memcmp(scene->nozzle_copy, n, bytes) == 0)
+    return OOZE_OK;
+  if (bytes && !oz_grow(g->memory, &scene->nozzle_copy, &scene->nozzle_copy_bytes, bytes,
+                        scene->nozzle_copy_bytes))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u nozzles", count);
+  OZ_TRY(replace(b, &scene->nozzle, &scene->nozzle_count, n, count, "nozzles", why));
+  if (bytes) memcpy(scene->nozzle_copy, n, bytes);
+  return OOZE_OK;
 }
 static ooze_result matter(oz_backend *b, const oz_matter *m, uint32_t count, ooze_message *why) {
   auto &scene = GPU(b)->scene;
@@ -213,7 +231,7 @@ static ooze_result bodies(oz_backend *b, const oz_body *body, uint32_t count, ui
                           ooze_message *why) {
   gpu *g = GPU(b);
   on_device here(g);
-  OZ_TRY(flush(g, why));
+  OZ_TRY(flush_stages(g, why));
   OZ_TRY(grow(g, &g->scene.body_state, count * sizeof(oz_body_state), "bodies", why));
   OZ_TRY(grow(g, &g->scene.member, members * sizeof(uint32_t), "bodies", why));
   OZ_TRY(put(g, &g->scene.body, body, count * sizeof *body, "bodies", why));
@@ -304,6 +322,7 @@ static void destroy(oz_backend *b) {
   }
   oz_free(g->memory, g->graphs.entry);
   oz_free(g->memory, g->scene.collider_copy);
+  oz_free(g->memory, g->scene.nozzle_copy);
   oz_free(g->memory, g);
 }
 

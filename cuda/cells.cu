@@ -220,10 +220,27 @@ uint64_t morton_codes(const uint32_t last[3]) {
       most |= (uint64_t)((last[axis] | 1u) >> bit & 1u) << (3 * bit + axis);
   return most + 1;
 }
-/* A table pays where clearing and summing it costs less than a sort: up to 16 codes a particle. */
+/* A table pays where clearing and summing it costs less than a sort: up to 16 codes a particle. Up
+ * to 200 thousand particles, whose sort is made of short kernels, up to 64, or 8 MiB of counters:
+ * a radix sort takes 80 microseconds, such a table 15, and lists can be built ahead with it. */
 bool uses_cell_table(const gpu *g, const uint32_t last[3]) {
-  return !disabled(g, DISABLE_CELL_TABLE) && bits_for(last) <= CELL_TABLE_BITS &&
-         morton_codes(last) <= 65536 + 16 * (uint64_t)g->count;
+  enum { MANY_CODES = 1 << 21, MOST_CODES = 1 << 23 };
+  const uint64_t codes = morton_codes(last), n = g->count;
+  const uint32_t bits = bits_for(last);
+  if (disabled(g, DISABLE_CELL_TABLE)) return false;
+  if (bits < CELL_TABLE_BITS && codes <= 65536 + 16 * n) return true;
+  if (bits > CELL_TABLE_BITS || n <= g->device.few || n > g->device.deferred_max) return false;
+  return codes <= MANY_CODES || (codes <= MOST_CODES && codes <= 64 * n);
+}
+/* The table of moved cells has slots by the number of particles, whatever the box. It pays where
+ * few cells have moved: a list that added a line of entries for every second group of particles, or
+ * more, is searched for in a sorted grid the next time (honey as it pours: 140 microseconds instead
+ * of 300). The rows are the same. */
+bool uses_moved_cells(const gpu *g, const uint32_t last[3]) {
+  if (g->count > g->device.deferred_max || g->count <= g->device.few)
+    return uses_cell_table(g, last);
+  return !disabled(g, DISABLE_CELL_TABLE) && bits_for(last) <= cell_table::BITS &&
+         (uint64_t)g->lists.density_lines * (2 * GROUP) <= g->count;
 }
 /* Clears the counters in advance, when the search no longer reads them. */
 ooze_result clear_cell_table(gpu *g, ooze_message *why) {

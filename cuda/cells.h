@@ -137,7 +137,7 @@ OZ_D uint32_t count_particle(const cell_counter &to, uint32_t i, const int cell[
   return oz_atomic_add(to.table + k, 1u);
 }
 
-enum { CELL_TABLE_BITS = 7 }; /* an axis, at most: 8 MiB of counters */
+enum { CELL_TABLE_BITS = 8 }; /* an axis, at most */
 
 /* Place of particle i in cell k: ranks of a cell are adjacent, in any order (fill_item). */
 struct placement {
@@ -247,7 +247,9 @@ struct cell_table {
     WORDS = 8,
     OWN_WORDS =
         4, /* words with a place of their own; 98% of the cells of the honey scene have no more */
-    NO_CELL = 0xffffffffu
+    NO_CELL = 0xffffffffu,
+    BITS = 10, /* of a coordinate */
+    COORDINATE = (1u << BITS) - 1u
   };
   uint32_t *at; /* slots */
   /* by slot, OWN_WORDS times: number of the 32 particles, bits. Only WORD_COUNT of them are valid
@@ -261,7 +263,7 @@ struct cell_table {
   uint32_t fold(const int greatest[3], uint32_t most) {
     uint32_t size[3], n = 1;
     for (int k = 0; k < 3; k++)
-      last[k] = (uint32_t)greatest[k], bits[k] = 127, size[k] = last[k] + 1;
+      last[k] = (uint32_t)greatest[k], bits[k] = COORDINATE, size[k] = last[k] + 1;
     while ((uint64_t)size[0] * size[1] * size[2] > most) {
       int k = size[1] > size[0] ? 1 : 0;
       if (size[2] > size[k]) k = 2;
@@ -273,10 +275,12 @@ struct cell_table {
     for (int k = 0; k < 3; k++) step[k] = n, n *= size[k];
     return empty = n;
   }
-  /* A cell: three coordinates, 7 bits each. */
-  static OZ_D uint32_t word(const uint32_t c[3]) { return c[0] | c[1] << 7 | c[2] << 14; }
+  /* A cell: its three coordinates. */
+  static OZ_D uint32_t word(const uint32_t c[3]) {
+    return c[0] | c[1] << BITS | c[2] << (2 * BITS);
+  }
   static OZ_D uint32_t coordinate(uint32_t word, uint32_t axis) {
-    return word >> (7 * axis) & 127u;
+    return word >> (BITS * axis) & COORDINATE;
   }
   OZ_D uint32_t slot(uint32_t x, uint32_t y, uint32_t z) const {
     return (x & bits[0]) * step[0] + (y & bits[1]) * step[1] + (z & bits[2]) * step[2];
@@ -397,7 +401,9 @@ key_item wrapped_key(const float *at, const uint32_t *rank, float cell, const ui
  * axis, the three around a cell are distinct. */
 void wrap_bits(const uint32_t last[3], uint32_t bits[3]);
 bool uses_cell_table(const gpu *g, const uint32_t last[3]); /* whether the counting sort pays */
-uint64_t morton_codes(const uint32_t last[3]);              /* size of its table */
+/* Whether the density list looks for moved cells by their table. */
+bool uses_moved_cells(const gpu *g, const uint32_t last[3]);
+uint64_t morton_codes(const uint32_t last[3]); /* size of its table */
 /* Particles by cell, by counting sort. counted: finish has filled the counters. in: ALONE, or
  * CHAINED, where dependent launches follow. The order within a cell is left to a placement. */
 ooze_result table_cells(gpu *g, const key_item &key, bool counted, chain in, placement *out,

@@ -74,6 +74,7 @@ oz_nvcc(queries queries.cu)
 oz_nvcc(links links.cu)
 oz_nvcc(arrays arrays.cu)
 oz_nvcc(copies copies.cu)
+oz_nvcc(births births.cu)
 add_custom_target(ooze_cuda DEPENDS ${oz_cuda_objects})
 
 target_compile_definitions(ooze_objects PRIVATE OOZE_HAVE_CUDA)

@@ -23,6 +23,8 @@ enum {
   FRAMES = 6,        /* distinct frames among them */
   GRAPHS = 12,       /* recorded graphs in the cache */
   STAGING = 1 << 20, /* bytes of pinned memory for uploads */
+  BIRTH_PARTS = 64,  /* arrays of particle state, planes counted one by one */
+  BIRTHS_MAX = 4096, /* new particles that are written by one kernel */
   EXACT_BYTES = 3 * sizeof(oz_exact_sums)
 };
 
@@ -85,6 +87,18 @@ struct staging_memory {
   size_t used; /* bytes since the host last waited */
 };
 
+/* Rows of new particles that are still to be written (births.cu). */
+struct birth_rows {
+  uint32_t *to;
+  const uint32_t *from; /* staged; NULL: zeros */
+  uint32_t words;
+};
+struct birth_batch {
+  uint32_t first, count; /* particles */
+  uint32_t parts;        /* 0: none is open */
+  birth_rows rows[BIRTH_PARTS];
+};
+
 /* ---- mailbox (mailbox.cu) ---- */
 
 /* A post is a copy of the device status into the host's memory, by a kernel. */
@@ -137,7 +151,8 @@ struct cell_sorter {
   int box[6]; /* as in device_status */
   box_state box_known;
   uint32_t unplaced; /* new particles behind the others, whose positions are still to be uploaded */
-  bool births;       /* positions have been uploaded since the last finish; the box has them */
+  /* positions or ranks have been uploaded since the last finish, on the main stream */
+  bool births;
   uint32_t extent[3]; /* largest cell coordinates of the box */
   uint32_t wrap[3];   /* bits of a coordinate that count in the order (cells.h) */
 
@@ -187,6 +202,7 @@ struct neighbour_lists {
   const bin_item *binning; /* bins displacements in the kernel of the queued advance */
   bool density_overlaps;   /* the density list was launched last, and has triggered its dependent */
   uint32_t sift_pause;     /* density lists without sifting, after most cells had moved */
+  uint32_t density_lines;  /* lines of entries that the last density list added */
 };
 
 /* ---- links (links.cu) ---- */
@@ -233,8 +249,9 @@ struct scene_data {
   buffer collider, brick_key, brick_values, friction_map_key, friction_map_values;
   buffer nozzle, matter, body, body_state, member;
   uint32_t collider_count, nozzle_count, matter_count, body_count, member_count;
-  void *collider_copy; /* the host's, to skip uploads of colliders at rest */
-  size_t collider_copy_bytes;
+  /* the host's, to skip uploads of colliders and nozzles at rest */
+  void *collider_copy, *nozzle_copy;
+  size_t collider_copy_bytes, nozzle_copy_bytes;
 };
 struct queue_entry {
   uint16_t stage, frame;
@@ -284,6 +301,7 @@ struct gpu {
   cudaStream_t stream; /* launches go here: the main stream, or a side one (on_stream) */
   stream_set streams;
   staging_memory staging;
+  birth_batch births;
   mailbox_state mailbox;
   cell_sorter sorter;
   neighbour_lists lists;
@@ -449,11 +467,22 @@ ooze_result copy_words(oz_copy *copy, oz_field field, const void **out, ooze_mes
 uint64_t copy_bytes(const oz_copy *copy);
 void copy_drop(oz_copy *copy);
 
+/* ---- births.cu ---- */
+
+/* Opens a batch for new rows, which have zeros; false: there are too many. */
+bool begin_births(gpu *g, uint32_t first, uint32_t count);
+/* An array of the batch; false: there is no such one, or no room. */
+bool put_births(gpu *g, void *to, const void *from, size_t bytes);
+/* One kernel on the present stream. */
+ooze_result write_births(gpu *g, ooze_message *why);
+
 /* ---- stage_queue.cu ---- */
 
 ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why);
 ooze_result finished(oz_backend *b, double *sums, ooze_message *why);
+/* Everything that is still to be launched; or all but new particles. */
 ooze_result flush(gpu *g, ooze_message *why);
+ooze_result flush_stages(gpu *g, ooze_message *why);
 ooze_result flush_except_bound(gpu *g, ooze_message *why);
 /* Whether the queue ends with an advance whose kernel can bin displacements. */
 bool advance_can_bin(const gpu *g, const oz_frame *f);

@@ -11,6 +11,7 @@
 #include "cuda/arrays.cu"
 #include "cuda/queries.cu"
 #include "cuda/copies.cu"
+#include "cuda/births.cu"
 #include "cuda/static_cells.cu"
 #include "cuda/cells.cu"
 #include "cuda/streams.cu"

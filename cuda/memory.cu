@@ -80,12 +80,14 @@ ooze_result send(gpu *g, void *to, const void *from, size_t bytes, const char *w
                  ooze_message *why) {
   if (!bytes) return OOZE_OK;
   if (bytes > STAGING / 4) {
+    OZ_TRY(flush(g, why)); /* staged rows, too, are read before the memory is used again */
     OZ_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, g->stream), what);
     OZ_CUDA(cudaStreamSynchronize(g->stream), what);
     g->staging.used = 0;
     return OOZE_OK;
   }
   if (g->staging.used + bytes > STAGING) {
+    OZ_TRY(flush(g, why));
     OZ_CUDA(cudaStreamSynchronize(g->stream), what);
     g->staging.used = 0;
   }
@@ -193,7 +195,9 @@ ooze_result resize(oz_backend *b, uint32_t count, ooze_message *why) {
     if (room > count && room < 1u << 30) r = reserve(b, (uint32_t)room, why);
     if (r < 0) OZ_TRY(reserve(b, count, why));
   }
-  for (int k = 0; k < OZ_FIELD_STATE_COUNT && count > g->count; k++) {
+  const bool staged = count > g->count && begin_births(g, g->count, count - g->count);
+  if (count > g->count && !staged) g->sorter.births = true;
+  for (int k = 0; k < OZ_FIELD_STATE_COUNT && count > g->count && !staged; k++) {
     const field_array *a = field_of((oz_field)k);
     float *p = array_of(&g->arrays, a);
     if (!p) continue;

@@ -112,6 +112,7 @@ ooze_result check_density_list(gpu *g, bool *fits, ooze_message *why) {
   if (g->sorter.cells != CELLS_TABLE && n->cells > g->sorter.grid.capacity)
     return reserve_cells(g, n->cells + n->cells / 4 + 1024, why);
   /* their number varies from substep to substep */
+  g->lists.density_lines = n->groups[1];
   const uint64_t wish = n->groups[1], spare = g->count > g->device.deferred_max ? wish / 4 + 1024
                                               : wish > 8192                     ? wish
                                                                                 : 8192;
@@ -275,7 +276,7 @@ struct density_cells {
     for (int k = 0; k < 3; k++)
       low[k] = (int)floorf((float)g->sorter.grid.low[k] * (g->sorter.cell / cell)) - 2,
       last[k] = g->sorter.extent[k] + 4;
-    table = uses_cell_table(g, last);
+    table = uses_moved_cells(g, last);
     /* rows in the order of the start list, which depends on state alone */
     key = clamped_key(f->p, nullptr, cell, low, last);
     moves.set(f);

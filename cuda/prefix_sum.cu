@@ -23,7 +23,7 @@ ooze_result exclusive_sum(gpu *, uint32_t *v, uint32_t n, chain, ooze_message *)
 namespace {
 
 /* Prefix sums of up to SCAN_MAX numbers in one kernel; v is aligned to 16 bytes. */
-enum { SCAN_BLOCK = 512, SCAN_ITEMS = 8, SCAN_MAX = SCAN_BLOCK * SCAN_ITEMS * 512 };
+enum { SCAN_BLOCK = 512, SCAN_ITEMS = 8, SCAN_MAX = SCAN_BLOCK * SCAN_ITEMS * MAX_SCAN_BLOCKS };
 template <bool INCLUSIVE>
 __global__ void __launch_bounds__(SCAN_BLOCK)
     scan_kernel(uint32_t *v, uint32_t n, const scan_state sums, const chain in) {

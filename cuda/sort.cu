@@ -310,7 +310,6 @@ void extend_box(gpu *g, uint32_t first, uint32_t count, const float *x) {
       s->box[3 + k] = -c < s->box[3 + k] ? -c : s->box[3 + k];
     }
   s->unplaced -= count;
-  s->births = true;
 }
 void keep_box(gpu *g) { memcpy(g->sorter.box, g->mailbox.host->box, sizeof g->sorter.box); }
 
@@ -361,7 +360,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   g->lists.prebuilt = PREBUILT_NONE;
   g->walls.fork = FORK_NONE;
   g->mailbox.pending = 0;
-  OZ_TRY(flush(g, why));
+  OZ_TRY(flush_stages(g, why));
   /* the last substep broke off */
   if (g->streams.unjoined & (UNJOINED_CONTACTS | UNJOINED_LISTS | UNJOINED_SORT))
     OZ_TRY(join_streams(g, why));
@@ -371,13 +370,14 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   /* the last finish has found the box */
   const bool known = g->sorter.box_known == BOX_KNOWN && !g->sorter.unplaced &&
                      g->sorter.cell == sort_cell_size(f);
-  const bool births = g->sorter.births; /* on the main stream, which side streams do not wait for */
+  const bool births = g->sorter.births; /* side streams do not wait for the main stream */
   g->sorter.births = false;
   g->sorter.unplaced = 0;
   g->sorter.cell = sort_cell_size(f);
   g->sorter.box_known = BOX_UNKNOWN;
   if (!known) {
     cancel_presort(g);
+    OZ_TRY(write_births(g, why));
     OZ_TRY(launch_box(g, f, why));
     OZ_TRY(fetch_status(g, why));
     keep_box(g);
@@ -393,6 +393,10 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
              ahead = table && known && !births && can_build_ahead(g, f),
              presorted = ahead && g->sorter.presort == PRESORT_STARTED &&
                          memcmp(bits, g->sorter.wrap, sizeof bits) == 0;
+  {
+    const on_stream there(g, ahead, &stream_set::walls);
+    OZ_TRY(write_births(g, why));
+  }
   g->sorter.cells = table ? CELLS_TABLE : CELLS_GRID;
   memcpy(g->sorter.wrap, bits, sizeof bits);
   g->sorter.presort = PRESORT_NONE;
@@ -404,7 +408,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
     }
     if (!ahead) OZ_TRY(table_cells(g, key, false, ALONE, &where, why));
     /* first: the critical path; other launches follow */
-    if (ahead && !g->scene.nozzle_count) OZ_TRY(build_start_list_ahead(g, f, why));
+    if (ahead) OZ_TRY(build_start_list_ahead(g, f, why));
     OZ_TRY(reserve_field_copies(g, why));
     const permute_item item = make_permutation(g, as<uint32_t>(g->sorter.order[1]), true);
     g->sorter.current = 1;

@@ -188,7 +188,8 @@ cudaError_t record_predicted(gpu *g) {
 /* Waits for side streams and posts that kernel k of n needs before it. */
 ooze_result prepare_launch(gpu *g, const launch *all, uint32_t k, uint32_t n, ooze_message *why) {
   const launch &l = all[k];
-  const bool reads_lists = l.stage != OZ_STAGE_material && l.stage != OZ_STAGE_predict;
+  const bool reads_lists =
+      l.stage != OZ_STAGE_material && l.stage != OZ_STAGE_predict && l.stage != OZ_STAGE_nozzle;
   if (l.joins_streams || ((g->streams.unjoined & UNJOINED_LISTS) && reads_lists))
     OZ_TRY(join_streams(g, why));
   /* before the last of two sweeps of the filter: the sort is done by then, and an event between
@@ -272,6 +273,12 @@ bool dependent_launch_enabled() {
 #endif
 
 ooze_result flush(gpu *g, ooze_message *why) {
+  OZ_TRY(flush_stages(g, why));
+  if (!g->births.parts) return OOZE_OK;
+  g->sorter.births = true;
+  return write_births(g, why);
+}
+ooze_result flush_stages(gpu *g, ooze_message *why) {
   if (!g->queue.count) return apply_pending_permutation(g, why);
   /* recorded kernels cannot carry posts */
   if (g->mailbox.post == POST_DEFERRED && lanes_for(g) > COMPUTED_GRADIENT_LANES)
@@ -401,7 +408,7 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
     for (int r = 0; sums && r < reductions; r++) sums[r] = 0.0;
     return OOZE_OK;
   }
-  g->lists.prebuilt = PREBUILT_NONE;
+  if (stage != OZ_STAGE_nozzle) g->lists.prebuilt = PREBUILT_NONE; /* it moves no particle */
   /* these change state that roll_back does not restore */
   const bool commits = stage == OZ_STAGE_slip_take || stage == OZ_STAGE_conform_update ||
                        stage == OZ_STAGE_law_update || stage == OZ_STAGE_finish;

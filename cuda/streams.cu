@@ -28,6 +28,7 @@ bool can_build_ahead(gpu *g, const oz_frame *f) {
     return false;
   if (!defers_checks(g, f) || !g->lists.start_fits || lanes_for(g) > COMPUTED_GRADIENT_LANES)
     return false;
+  if (!g->lists.block_j.at) return false; /* the last list was that of a small scene */
   spare_lists *s = &g->lists.spare;
   const struct {
     buffer *slot;
@@ -36,7 +37,7 @@ bool can_build_ahead(gpu *g, const oz_frame *f) {
       {&s->start.entries, g->lists.start.entries.bytes},
       {&s->start.group, g->lists.start.group.bytes},
       {&s->start.len, g->lists.start.len.bytes},
-      {&s->block_first, g->lists.block_first.bytes},
+      {&s->block_first, ((size_t)g->capacity / BLOCK_PARTICLES + 1) * 8},
       /* a search reads a few entries beyond the last, and ignores them */
       {&s->block_j, g->lists.block_j.bytes},
       {&s->place, (size_t)g->capacity * 8},
