@@ -144,3 +144,11 @@ void oz_loop_run(const oz_loop *loop, uint32_t count, ooze_range_fn body, void *
   else
     loop->tasks->run(loop->tasks, (count - 1) / r.size + 1, range_chunk, &r);
 }
+
+void oz_loop_rows(const oz_loop *loop, uint32_t count, ooze_range_fn body, void *arg) {
+  enum { FEW = 20000 };
+  if (count >= FEW)
+    oz_loop_run(loop, count, body, arg);
+  else if (count)
+    body(arg, 0, count);
+}

@@ -38,6 +38,9 @@ typedef struct oz_loop {
 /* hooks may be NULL; threads 0: all. The loop stays where it is until it is closed. */
 void oz_loop_open(oz_loop *loop, const ooze_hooks *hooks, uint32_t threads);
 void oz_loop_run(const oz_loop *loop, uint32_t count, ooze_range_fn body, void *arg);
+/* The same of rows that take a few nanoseconds each: few are done before other threads have begun.
+ */
+void oz_loop_rows(const oz_loop *loop, uint32_t count, ooze_range_fn body, void *arg);
 void oz_loop_close(oz_loop *loop);
 
 #ifdef __cplusplus

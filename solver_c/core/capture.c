@@ -228,7 +228,7 @@ static ooze_result read_materials(ooze_capture *c, oz_field field, reading *r, u
   r->material = material;
   r->materials = c->header.materials;
   r->value = value;
-  oz_loop_run(&c->loop, count, read_rows, r);
+  oz_loop_rows(&c->loop, count, read_rows, r);
   oz_release(value);
   return OOZE_OK;
 }
@@ -269,7 +269,7 @@ ooze_result ooze_capture_read(ooze_capture *c, ooze_attribute attribute, uint32_
     r.scale = c->stress_scale, r.scaled = 1, r.traceless = c->split_compliance != 0;
   if (!words && count && oz_field_shapes[field].fallback == OZ_FALLBACK_MATTER)
     return read_materials(c, field, &r, count);
-  oz_loop_run(&c->loop, count, read_rows, &r);
+  oz_loop_rows(&c->loop, count, read_rows, &r);
   return OOZE_OK;
 }
 

@@ -178,7 +178,7 @@ ooze_result oz_labels_copy(ooze_solver *s, oz_label_copy *to, const oz_loop *loo
     OZ_TRY(oz_host_reserve(s, &to->rows[k], &to->capacity[k], n * row, right * row));
     c.to[k] = to->rows[k];
   }
-  oz_loop_run(loop, n - right, copy_rows, &c);
+  oz_loop_rows(loop, n - right, copy_rows, &c);
   to->count = n;
   to->edition = p->labels_edition;
   if (p->labels_held < n) p->labels_held = n;

@@ -298,7 +298,7 @@ static ooze_result write_with(const char *path, oz_format format, const ooze_poi
 ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *points,
                          const ooze_mesh *mesh, const ooze_write_options *options,
                          ooze_message *why) {
-  enum { FEW = 20000 }; /* points that are written before threads have started */
+  enum { FEW = 4000 }; /* points that are written before threads have started */
   oz_loop loop;
   oz_loop_open(&loop, NULL, points->count < FEW ? 1 : options->threads);
   ooze_result result = write_with(path, format, points, mesh, options, &loop, why);

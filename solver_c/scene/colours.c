@@ -27,7 +27,6 @@ static void colour_range(void *arg, uint32_t begin, uint32_t end) {
 
 ooze_result oz_scene_colour_points(const ooze_scene *scene, ooze_points *points, uint32_t threads,
                                    ooze_message *why) {
-  enum { FEW = 20000 };
   ooze_points_attribute material, cd;
   float *to = NULL;
   if (!scene || !points)
@@ -51,8 +50,8 @@ ooze_result oz_scene_colour_points(const ooze_scene *scene, ooze_points *points,
     const uint32_t count = (uint32_t)ooze_points_count(points);
     colouring c = {material.data, colours, scene->material_count, to};
     oz_loop loop;
-    oz_loop_open(&loop, NULL, count < FEW ? 1 : threads);
-    oz_loop_run(&loop, count, colour_range, &c);
+    oz_loop_open(&loop, NULL, threads);
+    oz_loop_rows(&loop, count, colour_range, &c);
     oz_loop_close(&loop);
   }
   free(colours);
