@@ -193,6 +193,7 @@ bool Bridge::load(ooze_solver *s, GU_Detail &gdp, Report &report) {
   const GA_Size n = gdp.getNumPoints();
   if (n > GA_Size(UINT32_MAX))
     return report.fail("%lld points are more than a solver holds", (long long)n);
+  for (auto &had : myKept) had.id = -1;
   if (!read_ids(gdp, id, report)) return false;
   bool rising = true;
   for (size_t i = 0; i < id.size() && rising; ++i)

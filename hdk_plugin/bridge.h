@@ -48,8 +48,8 @@ private:
     GA_Attribute *to;
     const void *values;
   };
-  // Values that the capture has no array of, and the attribute that has them.
-  struct Derived {
+  // Values that a step seldom changes, and the attribute that has them.
+  struct Kept {
     std::vector<uint32_t> values;
     GA_DataId id = -1;
   };
@@ -65,6 +65,8 @@ private:
 
   bool update_points(ooze_solver *s, GU_Detail &gdp, Report &report);
   bool capture(ooze_solver *s, const Output &output, Report &report);
+  bool same_materials(Report &report); // as at the last store
+  bool kept(ooze_attribute a, const ooze_attribute_info &info, const GU_Detail &gdp) const;
   const void *values(ooze_attribute a, const ooze_attribute_info &info, const GU_Detail &gdp,
                      bool absent_too, Report &report);
   void write(const Delivery &d, size_t first, size_t count) const;
@@ -78,8 +80,10 @@ private:
   std::vector<size_t> myBorn;        // ranks
   ooze_capture *myCapture = nullptr; // of the solver that is stored
   std::vector<uint64_t> myNow;       // ids of the solver, in memory that is used again
-  std::vector<Derived> myDerived;    // by attribute
-  std::vector<uint32_t> myFresh;     // to compare those with
+  std::vector<Kept> myKept;          // by attribute
+  std::vector<uint32_t>
+      myMaterials; // of the particles at the last store, by rank; 0 behind its end
+  bool mySameMaterials = false;
 };
 
 ooze_attribute_info attribute_info(int a);

@@ -1,9 +1,11 @@
 // The way out of the bridge: from a capture of the solver into the attributes, on all threads.
 // SPDX-License-Identifier: Apache-2.0
 #include <GA/GA_Handle.h>
+#include <SYS/SYS_AtomicInt.h>
 #include <UT/UT_ParallelUtil.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -41,7 +43,14 @@ static GA_Attribute *attribute_for(GU_Detail &gdp, const ooze_attribute_info &in
 // Deaths and births: both lists of ids are in ascending order.
 bool Bridge::update_points(ooze_solver *s, GU_Detail &gdp, Report &report) {
   const uint32_t n = ooze_particle_count(s);
+  ooze_stats stats;
+  ooze_stats_default(&stats);
   myBorn.clear();
+  // none was born or lost: they are those that the step began with
+  if (n && n == myIds.size() && ooze_stats_counts(s, &stats) >= 0 && !stats.born && !stats.killed &&
+      gdp.findPointAttribute("id") &&
+      GA_ROHandleID(gdp.findPointAttribute("id")).get(myOffsets.back()) >= 0)
+    return true;
   myNow.resize(n);
   if (n && !solver_ok(s, ooze_attribute_read(s, OOZE_ID, 0, n, 0, myNow.data()), "id", report))
     return false;
@@ -69,7 +78,7 @@ bool Bridge::update_points(ooze_solver *s, GU_Detail &gdp, Report &report) {
         myBorn.empty() ? GA_INVALID_OFFSET : gdp.appendPointBlock(GA_Size(myBorn.size()));
     for (size_t i = 0; i < myBorn.size(); ++i) at[myBorn[i]] = fresh + GA_Offset(i);
     if (some || !myBorn.empty()) gdp.bumpDataIdsForAddOrRemove(true, false, false);
-    for (auto &had : myDerived) had.id = -1;
+    for (auto &had : myKept) had.id = -1;
     myIds = myNow;
     myOffsets = at;
     order(gdp);
@@ -103,22 +112,66 @@ bool Bridge::capture(ooze_solver *s, const Output &output, Report &report) {
   return solver_ok(s, ooze_capture_take(myCapture, bits), "capture", report);
 }
 
+// State that no step changes but by heat, mixing, births, or what hosts do.
+static bool steady(ooze_attribute a) {
+  return (a >= OOZE_RELAXATION_TIME && a <= OOZE_TEMPERATURE) || a == OOZE_FORCE ||
+         a == OOZE_MATERIAL || a == OOZE_SOURCE || a == OOZE_OWNER || a == OOZE_SOLVENT_VISCOSITY;
+}
+
+static bool same_words(const uint32_t *a, const uint32_t *b, size_t count) {
+  enum { PART = 16384 };
+  SYS_AtomicInt32 differs(0);
+  UTparallelFor(UT_BlockedRange<size_t>(0, (count + PART - 1) / PART),
+                [&](const UT_BlockedRange<size_t> &parts) {
+                  const size_t first = parts.begin() * PART,
+                               end = std::min<size_t>(parts.end() * PART, count);
+                  if (!differs.load() && std::memcmp(a + first, b + first, 4 * (end - first)))
+                    differs.store(1);
+                });
+  return differs.load() == 0;
+}
+
+// Particles have the materials that they had: what they have of these is what it was, since other
+// materials make another solver.
+bool Bridge::same_materials(Report &report) {
+  const void *array = nullptr;
+  if (ooze_capture_array(myCapture, OOZE_MATERIAL, &array) < 0)
+    return report.fail("material: %s", ooze_capture_message(myCapture));
+  const size_t n = array ? myIds.size() : 0;
+  const auto *now = static_cast<const uint32_t *>(array);
+  mySameMaterials = n == myMaterials.size() && same_words(now, myMaterials.data(), n);
+  if (!mySameMaterials) myMaterials.assign(now, now + n);
+  return true;
+}
+
+// Whether the detail has the values that were written into it last.
+bool Bridge::kept(ooze_attribute a, const ooze_attribute_info &info, const GU_Detail &gdp) const {
+  const Kept &had = myKept[size_t(a)];
+  const GA_Attribute *there = gdp.findPointAttribute(info.name);
+  return there && had.id != -1 && there->getDataId() == had.id &&
+         had.values.size() == myIds.size() * info.components;
+}
+
 // By rank, until the next capture. NULL where there are none, or where the detail has them already;
 // those that the capture has no array of, the materials' or 0, only where they are asked for.
 const void *Bridge::values(ooze_attribute a, const ooze_attribute_info &info, const GU_Detail &gdp,
                            bool absent_too, Report &report) {
   const void *array = nullptr;
   ooze_result r = info.is_state ? ooze_capture_array(myCapture, a, &array) : OOZE_OK;
-  if (r >= 0 && !array && absent_too) {
-    myDerived.resize(OOZE_ATTRIBUTE_COUNT);
-    Derived &had = myDerived[size_t(a)];
-    myFresh.resize(myIds.size() * info.components);
-    r = ooze_capture_read(myCapture, a, 0, uint32_t(myIds.size()), 0, myFresh.data());
-    const GA_Attribute *there = gdp.findPointAttribute(info.name);
-    if (r >= 0 && there && had.id != -1 && there->getDataId() == had.id && myFresh == had.values)
+  if (r >= 0 && (array ? steady(a) : absent_too)) {
+    const size_t words = myIds.size() * info.components;
+    const auto *now = static_cast<const uint32_t *>(array);
+    Kept &had = myKept[size_t(a)];
+    if (kept(a, info, gdp) && (array           ? same_words(now, had.values.data(), words)
+                               : info.is_state ? mySameMaterials
+                                               : false))
       return nullptr;
-    had.values.swap(myFresh);
     had.id = -1;
+    had.values.resize(words);
+    if (array)
+      std::copy(now, now + words, had.values.begin());
+    else
+      r = ooze_capture_read(myCapture, a, 0, uint32_t(myIds.size()), 0, had.values.data());
     array = had.values.data();
   }
   if (r >= 0) return array;
@@ -211,7 +264,8 @@ bool Bridge::store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report 
   if (!gdp.findPointAttribute("pscale"))
     gdp.addFloatTuple(GA_ATTRIB_POINT, "pscale", 1, GA_Defaults(0.5 * double(separation)));
   remove_links(gdp);
-  if (!update_points(s, gdp, report)) return false;
+  myKept.resize(OOZE_ATTRIBUTE_COUNT);
+  if (!update_points(s, gdp, report) || !same_materials(report)) return false;
 
   std::vector<Delivery> all;
   for (int i = 0; i < OOZE_ATTRIBUTE_COUNT; ++i) {
@@ -229,7 +283,7 @@ bool Bridge::store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report 
   }
   write_all(all);
   for (auto &d : all)
-    for (auto &had : myDerived)
+    for (auto &had : myKept)
       if (d.values == had.values.data()) had.id = d.to->getDataId();
   if (!store_links(s, gdp, myIds, myOffsets, report)) return false;
   if (output.stretch && !write_stretch(gdp, report)) return false;
