@@ -48,6 +48,8 @@ static void print_table(const cli_bench_run *o, const ooze_run_report *r, const 
   const double steps = r->substeps ? (double)r->substeps : 1.0;
   printf("%s%s%s: %u particles, %u frames, %u files\n", o->scene, o->wedge ? ", wedge " : "",
          o->wedge ? o->wedge : "", r->particles, r->frames, w->files);
+  printf("  %-34s %10u substeps, %u + %u iterations\n", "last frame", r->last_substeps,
+         r->velocity_iterations, r->position_iterations);
   printf("  %-34s %10.4f s\n", "to the first frame", w->first);
   printf("  %-34s %10.4f s\n", "  of which filling shapes", r->fill_seconds);
   printf("  %-34s %10.4f ms a frame, the last %d\n", "frame", 1e3 * frame_seconds(w), LAST);
@@ -71,6 +73,9 @@ static void print_json(const cli_bench_run *o, const ooze_run_report *r, const w
   cli_json_integer(&j, "particles", r->particles);
   cli_json_integer(&j, "frames", r->frames);
   cli_json_integer(&j, "substeps", r->substeps);
+  cli_json_integer(&j, "last_substeps", r->last_substeps);
+  cli_json_integer(&j, "velocity_iterations", r->velocity_iterations);
+  cli_json_integer(&j, "position_iterations", r->position_iterations);
   cli_json_integer(&j, "files", w->files);
   cli_json_number(&j, "first_frame_seconds", w->first);
   cli_json_number(&j, "seconds_per_frame", frame_seconds(w));

@@ -198,6 +198,9 @@ ooze_result oz_session_step_frame(oz_session *s) {
   }
   s->report.frames++;
   s->report.substeps += stats.substeps;
+  s->report.last_substeps = stats.substeps;
+  s->report.velocity_iterations = stats.velocity_iterations;
+  s->report.position_iterations = stats.position_iterations;
   OZ_TRY_OK(oz_session_capture(s));
   const int32_t every = s->options.checkpoint_every ? s->options.checkpoint_every
                                                     : (int32_t)s->scene->output.checkpoint_every;

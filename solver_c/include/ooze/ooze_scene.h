@@ -192,6 +192,8 @@ typedef struct ooze_run_report {
   /* Of `seconds`: filling shapes; taking copies of the state; waiting for files. Beside the
    * simulation: making and writing files, and checkpoints. */
   double fill_seconds, capture_seconds, wait_seconds, write_seconds, checkpoint_seconds;
+  /* counts of the last step */
+  uint32_t last_substeps, velocity_iterations, position_iterations, reserved_2;
 } ooze_run_report;
 
 /* OOZE_CANCELLED: stopped, with a checkpoint to resume from. OOZE_LOST_*: the last good checkpoint
