@@ -99,11 +99,14 @@ static ooze_result write_one(surface_job *job, ooze_points *points, int frame, c
     result = ooze_surface_write_vdb(surface, path, &options, why);
   } else {
     ooze_mesh mesh;
+    ooze_write_options options;
     ooze_mesh_default(&mesh);
+    ooze_write_options_default(&options);
+    options.threads = desc.threads;
     result = ooze_surface_mesh(surface, job->adaptivity, &mesh, why);
     if (result >= 0) result = ooze_mesh_detail_set(&mesh, "frame", number, why);
     if (result >= 0) result = ooze_mesh_detail_set(&mesh, "time", time, why);
-    if (result >= 0) result = ooze_mesh_write(path, &mesh, NULL, why);
+    if (result >= 0) result = ooze_mesh_write(path, &mesh, &options, why);
     ooze_mesh_release(&mesh);
   }
   ooze_surface_destroy(surface);

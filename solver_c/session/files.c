@@ -88,12 +88,15 @@ static ooze_result write_surfaces(oz_job *j, ooze_points *points, ooze_surface *
   }
   if (o->mesh) {
     ooze_mesh mesh;
+    ooze_write_options options;
     ooze_mesh_default(&mesh);
+    ooze_write_options_default(&options);
+    options.threads = j->session->options.machine ? j->session->options.machine->threads : 0;
     OZ_TRY_OK(path_of(j, "mesh", oz_mesh_endings[o->mesh], path, sizeof path));
     OZ_TRY_OK(ooze_surface_mesh(*surface, 0.0, &mesh, &j->why));
     ooze_result result = ooze_mesh_detail_set(&mesh, "frame", j->frame, &j->why);
     if (result >= 0) result = ooze_mesh_detail_set(&mesh, "time", time, &j->why);
-    if (result >= 0) result = ooze_mesh_write(path, &mesh, NULL, &j->why);
+    if (result >= 0) result = ooze_mesh_write(path, &mesh, &options, &j->why);
     ooze_mesh_release(&mesh);
     OZ_TRY_OK(result);
     OZ_TRY_OK(wrote(j, path));
