@@ -96,6 +96,80 @@ OZ_CASE(a_capture_keeps_its_moment_in_every_model) {
 }
 OZ_CASE(a_capture_keeps_its_moment_on_4_threads) { check_model(OOZE_TASKS_POOL, 4); }
 
+/* Birth, rest and rest2, as the solver tells them. */
+static void check_labels(ooze_solver *s, ooze_capture *c) {
+  static const ooze_attribute labels[] = {OOZE_BIRTH, OOZE_REST_1, OOZE_REST_2};
+  const uint32_t n = ooze_particle_count(s);
+  CHECK_OK(ooze_capture_take(c, 0), s);
+  CHECK_EQ(ooze_capture_count(c), n);
+  for (int k = 0; k < 3; ++k) {
+    float *now = malloc(n * 12 + 1), *then = malloc(n * 12 + 1);
+    CHECK(now && then);
+    CHECK_OK(ooze_attribute_read(s, labels[k], 0, n, 0, now), s);
+    CHECK_EQ(ooze_capture_read(c, labels[k], 0, n, 0, then), OOZE_OK);
+    CHECK(memcmp(now, then, n * (k ? 12 : 4)) == 0, "label %d of %u particles", k, n);
+    free(now);
+    free(then);
+  }
+}
+
+static void add_some(ooze_solver *s, float height) {
+  float at[30][3];
+  ooze_particles p;
+  for (int i = 0; i < 30; ++i) at[i][0] = 0.01f * (float)i, at[i][1] = height, at[i][2] = 0.0f;
+  ooze_particles_default(&p);
+  p.count = 30;
+  p.positions = at;
+  CHECK_OK(ooze_particles_add(s, &p, NULL), s);
+}
+
+static void remove_some(ooze_solver *s, uint32_t first, uint32_t count) {
+  uint64_t ids[30];
+  CHECK_OK(ooze_attribute_read(s, OOZE_ID, first, count, 0, ids), s);
+  CHECK_OK(ooze_particles_remove(s, ids, count), s);
+}
+
+OZ_CASE(labels_of_a_capture_follow_births_deaths_and_edits) {
+  ooze_solver *s = scene_solver(OOZE_TASKS_SERIAL, 1);
+  ooze_capture *c[2] = {NULL, NULL};
+  ooze_params params;
+  const float born = 3.5f;
+  for (int k = 0; k < 2; ++k) CHECK_OK(ooze_capture_create(s, &c[k]), s);
+  check_labels(s, c[0]); /* none */
+  ooze_params_default(&params);
+  CHECK_OK(ooze_params_get(s, &params), s);
+  params.rest = 1;
+  params.rest_period = 0.1f;
+  CHECK_OK(ooze_params_set(s, &params), s);
+  add_some(s, 1.0f);
+  for (int k = 0; k < 2; ++k) check_labels(s, c[k]);
+  CHECK_OK(ooze_step(s, 1.0 / 30), s);
+  add_some(s, 2.0f); /* behind */
+  check_labels(s, c[0]);
+  remove_some(s, ooze_particle_count(s) - 7, 7); /* the last ranks, which come again */
+  check_labels(s, c[1]);
+  add_some(s, 3.0f);
+  for (int k = 0; k < 2; ++k) check_labels(s, c[k]);
+  remove_some(s, 3, 11); /* others move up */
+  check_labels(s, c[0]);
+  add_some(s, 4.0f);
+  for (int k = 0; k < 2; ++k) check_labels(s, c[k]);
+  CHECK_OK(ooze_attribute_write(s, OOZE_BIRTH, 5, 1, 0, &born), s);
+  for (int k = 0; k < 2; ++k) check_labels(s, c[k]);
+  for (int k = 0; k < 5; ++k) { /* rest and rest2 are renewed */
+    CHECK_OK(ooze_step(s, 1.0 / 30), s);
+    check_labels(s, c[k % 2]);
+  }
+  CHECK_OK(ooze_particles_clear(s), s);
+  check_labels(s, c[0]);
+  add_some(s, 5.0f);
+  for (int k = 0; k < 2; ++k) {
+    check_labels(s, c[k]);
+    ooze_capture_destroy(c[k]);
+  }
+  ooze_solver_destroy(s);
+}
+
 OZ_CASE(taking_captures_changes_no_bit) {
   ooze_solver *plain = scene_solver(OOZE_TASKS_SERIAL, 1), *s = scene_solver(OOZE_TASKS_SERIAL, 1);
   ooze_capture *c = NULL;
