@@ -16,8 +16,8 @@ static void put_big64(uint8_t *at, uint64_t value) {
 
 /* ---- Writing ----------------------------------------------------------------------------- */
 
-/* Blocks that are packed side by side before they are written: 64 MiB. */
-enum { BATCH = 64, PACKED = OZ_BLOCK + OZ_BLOSC_MORE };
+/* Blocks that are packed side by side, while the batch before them is written: 32 MiB each. */
+enum { BATCH = 32, PACKED = OZ_BLOCK + OZ_BLOSC_MORE };
 
 /* Bytes that wait to be packed: the caller's, or a copy of some. */
 typedef struct piece {
@@ -26,25 +26,46 @@ typedef struct piece {
   uint8_t *own; /* to be freed, or NULL */
 } piece;
 
+/* Packed blocks. */
+typedef struct batch {
+  uint8_t *packed; /* PACKED bytes each */
+  uint32_t room;   /* blocks that it holds */
+  uint32_t count;
+  size_t sizes[BATCH];
+} batch;
+
 typedef struct packer {
   ooze_write_options options;
   const oz_loop *loop;
+  ooze_file *file;
+  ooze_result result; /* of writing */
+  ooze_message *why;
   piece *pieces;
   size_t piece_count, piece_room, waiting; /* waiting: bytes in all */
-  uint8_t *packed;                         /* PACKED bytes each */
-  uint32_t room;                           /* blocks that it holds */
+  batch *packs, *written, batches[2];      /* the one that is packed, and that before it */
   const uint8_t *from[BATCH];
-  size_t lengths[BATCH], sizes[BATCH]; /* of each block: plain, packed */
-  uint64_t *ends;                      /* of each chunk, from the first chunk's beginning */
+  size_t lengths[BATCH]; /* of each block, plain */
+  uint64_t *ends;        /* of each chunk, from the first chunk's beginning */
   uint64_t count, capacity, last;
 } packer;
 
-/* LZ4 with bytes shuffled by fours, as Houdini packs. */
+static void write_batch(packer *p, batch *b) {
+  for (uint32_t i = 0; i < b->count && p->result == OOZE_OK; i++)
+    p->result = ooze_file_put(p->file, b->packed + (size_t)i * PACKED, b->sizes[i], p->why);
+  b->count = 0;
+}
+
+/* 0: the batch before is written. Others: LZ4 with bytes shuffled by fours, as Houdini packs. */
 static void pack_blocks(void *arg, uint32_t begin, uint32_t end) {
   packer *p = arg;
-  for (uint32_t i = begin; i < end; i++)
-    p->sizes[i] = oz_blosc_pack(p->from[i], p->lengths[i], 4, p->options.compression,
-                                p->packed + (size_t)i * PACKED);
+  for (uint32_t i = begin; i < end; i++) {
+    if (i == 0)
+      write_batch(p, p->written);
+    else
+      p->packs->sizes[i - 1] =
+          oz_blosc_pack(p->from[i - 1], p->lengths[i - 1], 4, p->options.compression,
+                        p->packs->packed + (size_t)(i - 1) * PACKED);
+  }
 }
 
 static ooze_result no_memory(oz_out *out) {
@@ -53,12 +74,13 @@ static ooze_result no_memory(oz_out *out) {
 
 static ooze_result make_room(oz_out *out, uint32_t blocks) {
   packer *p = out->packer;
-  if (blocks > p->room) {
+  batch *b = p->packs;
+  if (blocks > b->room) {
     uint8_t *packed = malloc((size_t)blocks * PACKED);
     if (!packed) return no_memory(out);
-    free(p->packed);
-    p->packed = packed;
-    p->room = blocks;
+    free(b->packed);
+    b->packed = packed;
+    b->room = blocks;
   }
   if (p->count + blocks > p->capacity) {
     uint64_t capacity = 2 * p->capacity + BATCH;
@@ -118,19 +140,21 @@ static ooze_result pack(oz_out *out, uint32_t blocks) {
   uint8_t *together = parted ? malloc((size_t)parted * OZ_BLOCK) : NULL;
   if (parted && !together) return no_memory(out);
   if (parted) (void)cut(p, blocks, together);
-  oz_loop_run(p->loop, blocks, pack_blocks, p);
+  oz_loop_run(p->loop, blocks + 1, pack_blocks, p);
   free(together);
+  batch *full = p->packs;
   size_t plain = 0;
   for (uint32_t i = 0; i < blocks; i++) {
-    const size_t size = p->sizes[i];
-    p->ends[p->count] = (p->count ? p->ends[p->count - 1] : 0) + (uint64_t)size;
+    p->ends[p->count] = (p->count ? p->ends[p->count - 1] : 0) + (uint64_t)full->sizes[i];
     p->count++;
     p->last = p->lengths[i];
     plain += p->lengths[i];
-    OZ_TRY_OK(ooze_file_put(out->file, p->packed + (size_t)i * PACKED, size, out->why));
   }
+  full->count = blocks;
+  p->packs = p->written;
+  p->written = full;
   forget(p, plain);
-  return OOZE_OK;
+  return p->result;
 }
 
 /* One more piece; whole batches are packed. */
@@ -169,6 +193,10 @@ ooze_result oz_scf_start(oz_out *out, const ooze_write_options *options, const o
   if (!p) return no_memory(out);
   p->options = *options;
   p->loop = loop;
+  p->file = out->file;
+  p->why = out->why;
+  p->packs = &p->batches[0];
+  p->written = &p->batches[1];
   out->packer = p;
   out->block = take_copy;
   out->lend = take_lent;
@@ -181,6 +209,9 @@ void oz_scf_finish(oz_out *out) {
     out->result = pack(out, (uint32_t)((p->waiting - 1) / OZ_BLOCK + 1));
     if (out->result != OOZE_OK) return;
   }
+  write_batch(p, p->written);
+  out->result = p->result;
+  if (out->result != OOZE_OK) return;
   uint64_t entries = p->count + 1; /* count - 1 offsets and two sizes */
   uint8_t *index = malloc((size_t)entries * 8 + 12);
   if (!index) {
@@ -201,7 +232,7 @@ void oz_scf_drop(oz_out *out) {
   if (!p) return;
   for (size_t k = 0; k < p->piece_count; k++) free(p->pieces[k].own);
   free(p->pieces);
-  free(p->packed);
+  for (int k = 0; k < 2; k++) free(p->batches[k].packed);
   free(p->ends);
   free(p);
   out->packer = NULL;
