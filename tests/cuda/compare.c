@@ -73,15 +73,40 @@ static void sync_walls(const both *t) {
 
 /* ---- comparing ---- */
 
-static int ascending(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return x < y ? -1 : x > y;
+/* The value that k of them precede in ascending order; they are put in another order for it
+ * (Hoare's selection: sorting them took two fifths of the time of the tests). */
+static double of_rank(double *x, int64_t n, int64_t k) {
+  int64_t low = 0, high = n - 1;
+  while (low < high) {
+    const double pivot = x[low + (high - low) / 2];
+    int64_t i = low, j = high;
+    while (i <= j) {
+      while (x[i] < pivot) i++;
+      while (x[j] > pivot) j--;
+      if (i > j) break;
+      const double kept = x[i];
+      x[i++] = x[j];
+      x[j--] = kept;
+    }
+    if (k <= j)
+      high = j;
+    else if (k >= i)
+      low = i;
+    else
+      break;
+  }
+  return x[k];
 }
 static void judge(both *t, oz_stage stage, const char *name, double *difference, uint32_t n,
                   double scale) {
   if (!n) return;
-  qsort(difference, n, sizeof *difference, ascending);
-  double worst = difference[n - 1] / scale, typical = difference[(size_t)((n - 1) * 0.995)] / scale;
+  double most = 0.0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (!(difference[i] == difference[i])) difference[i] = INFINITY; /* it has no rank otherwise */
+    most = fmax(most, difference[i]);
+  }
+  const double worst = most / scale,
+               typical = of_rank(difference, n, (int64_t)((n - 1) * 0.995)) / scale;
   finding *f = &t->found[stage];
   if (t->verbose && worst > 1e-4)
     printf("    %-16s %-10s typical %.2e worst %.2e scale %.2e\n", oz_stage_names[stage], name,
