@@ -254,12 +254,16 @@ static int stretched(const oz_frame *f, uint32_t i) {
   return f->q[i] + f->q[f->stride + i] + f->q[2 * (size_t)f->stride + i] > 9;
 }
 
-/* Where component c of particle i lies, or -1 where another array's padding may lie. */
-static ptrdiff_t word(const array *a, const oz_frame *f, uint32_t i, uint32_t c) {
-  size_t at = a->layout == RECORD   ? (size_t)i * a->words + c
-              : a->layout == BLOCKS ? ((size_t)(i / OZ_PAD) * a->words + c) * OZ_PAD + i % OZ_PAD
-                                    : (size_t)c * f->stride + i;
-  if (!a->shared) return (ptrdiff_t)at;
+/* Where component c of particle i lies. */
+static size_t word(const array *a, const oz_frame *f, uint32_t i, uint32_t c) {
+  return a->layout == RECORD   ? (size_t)i * a->words + c
+         : a->layout == BLOCKS ? ((size_t)(i / OZ_PAD) * a->words + c) * OZ_PAD + i % OZ_PAD
+                               : (size_t)c * f->stride + i;
+}
+
+/* Whether another array's padding may lie at a word. */
+static int in_padding(const array *a, const oz_frame *f, size_t at) {
+  if (!a->shared) return 0;
   /* all that lies over r, pp and aq, in planes from r on (cpu/arrays.c) */
   static const struct {
     uint32_t first, words, blocks;
@@ -268,16 +272,16 @@ static ptrdiff_t word(const array *a, const oz_frame *f, uint32_t i, uint32_t c)
   const float *from = (const float *)(const void *)f->cg_residual,
               *here = pointer(f, a->member) + at;
   /* y and y2 change places */
-  if (here < from || here >= from + 18 * (size_t)f->stride) return (ptrdiff_t)at;
+  if (here < from || here >= from + 18 * (size_t)f->stride) return 0;
   for (size_t k = 0; k < sizeof over / sizeof *over; ++k) {
     const size_t first = over[k].first * (size_t)f->stride, off = (size_t)(here - from) - first;
     if ((size_t)(here - from) < first || off >= over[k].words * (size_t)f->stride) continue;
     const size_t particle = over[k].blocks ? off / (over[k].words * OZ_PAD) * OZ_PAD + off % OZ_PAD
                                            : off / over[k].words;
     /* of passed-by boundary particles too */
-    if (particle >= (f->skip_boundary ? f->fluid : f->count)) return -1;
+    if (particle >= (f->skip_boundary ? f->fluid : f->count)) return 1;
   }
-  return (ptrdiff_t)at;
+  return 0;
 }
 /* Vectors and their fourth component have sizes of their own. */
 static int group(const array *a, uint32_t c) { return a->words == 4 && c == 3; }
@@ -299,13 +303,13 @@ static void compare_array(twin *t, const oz_frame *f, const oz_frame *g, int k, 
   }
   int frames = a->member == offsetof(oz_frame, precond_eigenvalues);
   int tensor = a->member == offsetof(oz_frame, q);
-#define EACH_WRITTEN_WORD                                                                   \
-  for (uint32_t c = frames ? 3 : 0; c < a->words; ++c)                                      \
-    for (uint32_t i = 0; i < count; ++i) {                                                  \
-      ptrdiff_t at = word(a, f, i, c);                                                      \
-      if (at < 0 || (memcmp(p + at, was + at, 4) == 0 && memcmp(q + at, was + at, 4) == 0)) \
-        continue;                                                                           \
-      if (tensor && stretched(f, i)) continue;                                              \
+#define EACH_WRITTEN_WORD                                                                 \
+  for (uint32_t c = frames ? 3 : 0; c < a->words; ++c)                                    \
+    for (uint32_t i = 0; i < count; ++i) {                                                \
+      const size_t at = word(a, f, i, c);                                                 \
+      if (memcmp(p + at, was + at, 4) == 0 && memcmp(q + at, was + at, 4) == 0) continue; \
+      if (in_padding(a, f, at)) continue;                                                 \
+      if (tensor && stretched(f, i)) continue;                                            \
       double one = (double)p[at], other = (double)q[at];
   EACH_WRITTEN_WORD
   if (isfinite(one)) size[group(a, c)] += one * one;
