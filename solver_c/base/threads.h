@@ -30,6 +30,9 @@ static inline void oz_condition_wake(oz_condition *c) { WakeAllConditionVariable
 static inline void oz_condition_wait(oz_condition *c, oz_mutex *m) {
   SleepConditionVariableSRW(c, m, INFINITE, 0);
 }
+static inline void oz_condition_wait_for(oz_condition *c, oz_mutex *m, unsigned ms) {
+  SleepConditionVariableSRW(c, m, ms, 0);
+}
 static inline int oz_thread_start(oz_thread *t, oz_thread_fn fn, void *arg) {
   *t = CreateThread(NULL, 0, fn, arg, 0, NULL);
   return *t != NULL;
@@ -41,6 +44,7 @@ static inline void oz_thread_join(oz_thread t) {
 
 #else
 #include <pthread.h>
+#include <time.h>
 
 typedef pthread_mutex_t oz_mutex;
 typedef pthread_cond_t oz_condition;
@@ -56,6 +60,15 @@ static inline int oz_condition_open(oz_condition *c) { return pthread_cond_init(
 static inline void oz_condition_close(oz_condition *c) { pthread_cond_destroy(c); }
 static inline void oz_condition_wake(oz_condition *c) { pthread_cond_broadcast(c); }
 static inline void oz_condition_wait(oz_condition *c, oz_mutex *m) { pthread_cond_wait(c, m); }
+/* Until it is woken, or for about so long: a clock that is set makes it longer or shorter. */
+static inline void oz_condition_wait_for(oz_condition *c, oz_mutex *m, unsigned ms) {
+  struct timespec until;
+  timespec_get(&until, TIME_UTC);
+  until.tv_sec += ms / 1000;
+  until.tv_nsec += (long)(ms % 1000) * 1000000;
+  if (until.tv_nsec >= 1000000000) until.tv_sec++, until.tv_nsec -= 1000000000;
+  pthread_cond_timedwait(c, m, &until);
+}
 static inline int oz_thread_start(oz_thread *t, oz_thread_fn fn, void *arg) {
   return pthread_create(t, NULL, fn, arg) == 0;
 }

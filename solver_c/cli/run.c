@@ -46,6 +46,21 @@ static int on_stop(void *user) {
 static void log_line(show *w, const char *format, ...) OZ_PRINTF(2, 3);
 static void json_line(const char *event, const char *key, const char *text);
 
+static void clear_bar(const show *w);
+
+/* On another thread, while a substep goes on: nothing of it is needed. */
+static void on_stopped(void *user, int32_t frame) {
+  show *w = user;
+  char text[600];
+  snprintf(text, sizeof text, "%s: stopped at frame %d; resume with --resume", w->scene,
+           (int)frame);
+  clear_bar(w);
+  cli_error("%s", text);
+  if (w->log) log_line(w, "%s", text);
+  fflush(NULL);
+  _Exit(CLI_STOPPED);
+}
+
 static void clear_bar(const show *w) {
   if (w->terminal && w->last_shown > 0.0) fputs("\r\033[K", stderr);
 }
@@ -328,6 +343,8 @@ static void run_options_of(const run_request *ask, const ooze_scene_info *info, 
   run->wrote = on_wrote;
   run->line = on_line;
   run->stop = on_stop;
+  /* reports and lists of files are told by the thread that steps */
+  if (!ask->as_json && !w->json && !w->output_lines) run->stopped = on_stopped;
   if (ask->profile) {
     run->stage = on_stage;
 #if defined(__unix__) || defined(__APPLE__)

@@ -8,7 +8,10 @@
  * Two frames are worked on at a time, so that one is packed while the disk takes the other; a job's
  * turn comes when all before it are done, and before that none of its files has its name. Jobs read
  * the session's options and scene, and write its records in their turn. News for the host (files,
- * lines, whole frames) are kept and told on the thread that called ooze_run. */
+ * lines, whole frames) are kept and told on the thread that called ooze_run.
+ *
+ * A stop within a step needs nothing of that step. Where the host can leave in the middle of it
+ * (`stopped`), an idle writer looks for a stop and writes the newest capture at once. */
 #include "queue.h"
 
 #include "base/seconds.h"
@@ -34,14 +37,52 @@ static void work(oz_pipeline *p, oz_job *job) {
   if (job->capture) p->users[job->slot]--;
   p->finished++;
   oz_condition_wake(&p->changed);
+  /* under the guard: the step cannot end meanwhile */
+  const oz_session *s = p->session;
+  if (p->leaving && p->stepping && p->finished == p->submitted && p->result >= 0)
+    s->options.stopped(s->options.user, job->frame);
   oz_mutex_unlock(&p->guard);
+}
+
+/* Waits for a job, under the guard. In a step that the host can leave, one is made for its stop. */
+static void await_work(oz_pipeline *p) {
+  enum { LOOK_MS = 200 };
+  oz_session *s = p->session;
+  if (!s->options.stopped || !s->options.stop || !p->stepping || p->leaving) {
+    oz_condition_wait(&p->changed, &p->guard);
+    return;
+  }
+  oz_condition_wait_for(&p->changed, &p->guard, LOOK_MS);
+  const int idle = p->picked == p->submitted && p->stepping && !p->leaving && p->has_newest;
+  if (!idle || !oz_session_stop_wanted(s)) return;
+  p->leaving = 1;
+  p->queue[p->submitted % QUEUE] = (oz_job){.session = s,
+                                            .frame = s->frame,
+                                            .number = p->submitted,
+                                            .checkpoint = 1,
+                                            .capture = p->capture[p->newest],
+                                            .slot = p->newest};
+  p->users[p->newest]++;
+  p->submitted++;
+  oz_condition_wake(&p->changed);
+}
+
+int oz_session_stepping(oz_session *s, int stepping) {
+  oz_pipeline *p = s->pipeline;
+  if (!p || !p->threads || s->mending) return 0;
+  oz_mutex_lock(&p->guard);
+  p->stepping = stepping;
+  const int leaving = p->leaving;
+  oz_condition_wake(&p->changed);
+  oz_mutex_unlock(&p->guard);
+  return leaving;
 }
 
 OZ_THREAD_FN(writer) {
   oz_pipeline *p = arg;
   oz_mutex_lock(&p->guard);
   for (;;) {
-    while (p->picked == p->submitted && !p->stop) oz_condition_wait(&p->changed, &p->guard);
+    while (p->picked == p->submitted && !p->stop) await_work(p);
     if (p->picked == p->submitted) break;
     oz_job *job = &p->queue[p->picked++ % QUEUE];
     if (p->result < 0) job->files = job->checkpoint = job->tells = 0; /* nothing behind a failure */
@@ -159,6 +200,7 @@ void oz_session_captures_drop(oz_session *s) {
 ooze_result oz_session_pipeline_open(oz_session *s) {
   oz_pipeline *p = calloc(1, sizeof *p);
   if (!p) return oz_fail(s->why, OOZE_ERROR_MEMORY, "%s: out of memory", s->base->file);
+  p->session = s;
   p->slots = SLOTS;
   p->last = &p->first;
   if (!oz_mutex_open(&p->guard) || !oz_condition_open(&p->changed)) {

@@ -18,6 +18,7 @@ typedef struct news {
 } news;
 
 struct oz_pipeline {
+  oz_session *session;
   ooze_capture *capture[SLOTS];
   uint32_t slots; /* fewer where memory is limited */
   uint32_t newest;
@@ -29,6 +30,8 @@ struct oz_pipeline {
   oz_mutex guard;
   oz_condition changed;
   int stop;
+  int stepping,
+      leaving; /* a step is being taken; its stop was seen, and a checkpoint is on its way */
   oz_job queue[QUEUE];                  /* job n is at n % QUEUE */
   uint64_t submitted, picked, finished; /* jobs so far; the next turn is that of job `finished` */
   uint32_t users[SLOTS];                /* jobs of each capture */

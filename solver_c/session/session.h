@@ -64,6 +64,8 @@ void oz_session_say(oz_session *s, const char *format, ...) OZ_PRINTF(2, 3);
  * are whole. settle: all of it is done. news: tells the host what was done. The latter three return
  * the first failure. */
 ooze_result oz_session_pipeline_open(oz_session *s);
+/* Before and after a step. 1: a stop was seen, and its checkpoint is written already. */
+int oz_session_stepping(oz_session *s, int stepping);
 void oz_session_pipeline_close(oz_session *s);
 ooze_result oz_session_capture(oz_session *s);
 ooze_result oz_session_submit(oz_session *s, int files, int checkpoint,

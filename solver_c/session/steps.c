@@ -124,9 +124,9 @@ static ooze_result apply(oz_session *s) {
   return OOZE_OK;
 }
 
-/* A checkpoint of the newest capture, and the end. */
+/* A checkpoint of the newest capture, unless that is on its way, and the end. */
 ooze_result oz_session_stop(oz_session *s) {
-  OZ_TRY_OK(oz_session_submit(s, 0, 1, NULL));
+  if (!oz_session_stepping(s, 0)) OZ_TRY_OK(oz_session_submit(s, 0, 1, NULL));
   OZ_TRY_OK(oz_session_settle(s));
   return oz_fail(s->why, OOZE_CANCELLED, "%s: stopped at frame %d; resume with --resume",
                  s->base->file, s->frame);
@@ -173,7 +173,9 @@ ooze_result oz_session_step_frame(oz_session *s) {
   tell(s, &starts);
   OZ_TRY_OK(oz_scene_emit(s->scene, oz_frame_time(s->scene, s->frame), 1.0 / s->scene->output.fps,
                           s->solver, NULL, s->why));
+  (void)oz_session_stepping(s, 1);
   ooze_result result = ooze_step(s->solver, 1.0 / s->scene->output.fps);
+  (void)oz_session_stepping(s, 0);
   s->report.step_seconds += oz_seconds() - began;
   OZ_TRY_OK(oz_session_news(s));
   if (result == OOZE_CANCELLED && s->mending)

@@ -173,6 +173,10 @@ typedef struct ooze_run_options {
   int (*stop)(void *user);
   /* at the end: each part of the solver's work */
   void (*stage)(void *user, const ooze_stage_time *time);
+  /* For a host that can leave in the middle of a step, by the end of its process: after a stop was
+   * seen, and a checkpoint of `frame` is whole. It is called on another thread, as `stop` is then
+   * too. Where it returns, ooze_run ends with the substep as usual. NULL: not called. */
+  void (*stopped)(void *user, int32_t frame);
 } ooze_run_options;
 
 typedef struct ooze_run_report {
