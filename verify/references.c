@@ -163,8 +163,9 @@ static void couette(verify *v, uint32_t boundary) {
   kit_plane(&k, bottom, up, 0.0);
   kit_plane(&k, top, down, 0.0);
   k.boundary = boundary;
-  ooze_collider turns = cylinder(&k, R1, L, 0, &pose, &inner);
-  (void)cylinder(&k, R2, L, 1, &still, &outer);
+  /* twice as long as the fluid is deep: their ends are out of its reach */
+  ooze_collider turns = cylinder(&k, R1, 2.0 * L, 0, &pose, &inner);
+  (void)cylinder(&k, R2, 2.0 * L, 1, &still, &outer);
   uint32_t material = kit_fluid(&k, mu, 0.0);
   /* rings, as far apart as particles are */
   static float x[8192][3];
@@ -234,8 +235,9 @@ void verify_film(verify *v) {
   enum { LAYERS = 8 };
   const double d = 0.005, mu = 10.0, rho = 1420.0, angle = 5.0 * MEASURE_PI / 180.0, h = LAYERS * d,
                wide = 2 * d;
-  const uint32_t n[3] = {100, LAYERS, 4};
-  const double low[3] = {-50 * d, 0, -wide}, left[3] = {0, 0, -wide}, right[3] = {0, 0, wide},
+  /* 25 depths long: in half of it what the ends change has reached the middle by the end */
+  const uint32_t n[3] = {200, LAYERS, 4};
+  const double low[3] = {-100 * d, 0, -wide}, left[3] = {0, 0, -wide}, right[3] = {0, 0, wide},
                in[3] = {0, 0, 1}, out[3] = {0, 0, -1};
   kit k;
   ooze_material m;
