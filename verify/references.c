@@ -235,7 +235,7 @@ void verify_film(verify *v) {
   enum { LAYERS = 8 };
   const double d = 0.005, mu = 10.0, rho = 1420.0, angle = 5.0 * MEASURE_PI / 180.0, h = LAYERS * d,
                wide = 2 * d;
-  /* 25 depths long: in half of it what the ends change has reached the middle by the end */
+  /* 25 depths long: half of that is thinned by its ends as far as the middle */
   const uint32_t n[3] = {200, LAYERS, 4};
   const double low[3] = {-100 * d, 0, -wide}, left[3] = {0, 0, -wide}, right[3] = {0, 0, wide},
                in[3] = {0, 0, 1}, out[3] = {0, 0, -1};

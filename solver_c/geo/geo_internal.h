@@ -160,7 +160,7 @@ typedef struct oz_out {
   ooze_file *file;
   /* NULL: into the file */
   ooze_result (*block)(struct oz_out *out, const void *bytes, size_t count);
-  /* of .bgeo.sc, which takes what it is lent without a copy */
+  /* of .bgeo.sc: lent bytes are taken without a copy */
   void *packer;
   ooze_result (*lend)(struct oz_out *out, const void *bytes, size_t count);
   void **given;

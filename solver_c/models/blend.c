@@ -17,7 +17,7 @@ ooze_result oz_blend_substep(oz_step *s, float dt, ooze_message *why) {
   oz_frame frame, *f = &frame;
   oz_build_result built = {0, 0.0};
   if (!oz_open_frame(s, f, dt)) return OOZE_OK;
-  /* the limit is that of 1000 kg/m^3: what is lighter is moved further by the same stress */
+  /* the limit is that of 1000 kg/m^3: lighter matter is moved further by the same stress */
   f->blend.most_viscous *= fminf(s->least_density / 1000.0f, 1.0f);
 
   OZ_TRY(oz_find_neighbours(s, f, why));

@@ -292,8 +292,8 @@ typedef struct oz_cauchy {
 #define OZ_TENSION_SHARE 0.36f /* measured: physics/tension.h */
 
 /* Stability limit of sigma dt^2 / m: in models without a velocity projection, and with one, where
- * it grows with the viscous number n = mu dt / (rho d^2): the viscous solve damps what tension
- * excites at the scale of a particle (docs/theory/tension.md). */
+ * it grows with the viscous number n = mu dt / (rho d^2): the viscous solve damps motion that
+ * tension excites at the scale of a particle (docs/theory/tension.md). */
 #define OZ_TENSION_MOST 0.3f
 #define OZ_TENSION_BEARS(n) (0.7f + (n) / (1.0f + (n) * (1.0f / 7.0f)))
 

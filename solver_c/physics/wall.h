@@ -106,7 +106,7 @@ OZ_FN void oz_wall_project_item(const oz_frame *f, uint32_t contact) {
 
 /* ---- Rest ---- */
 
-/* Noise in the square of a particle's speed is this much of what the sweep before has changed. */
+/* Noise in the square of a particle's speed is this much of its change by the sweep before. */
 #define OZ_DRAG_NOISE 64.0f
 
 /* wall_drag: static drag of walls on slow particles, relative to the walls, weighted by their

@@ -57,7 +57,7 @@ static void give_birth(oz_backend *b, uint32_t first, uint32_t count, uint32_t p
 /* Positions by id; returns the number of particles. */
 static uint32_t run(float *out, uint32_t parts) {
   static float at[4 * MOST];
-  static uint64_t who[MOST];
+  static uint64_t ids[MOST];
   oz_memory memory;
   ooze_message why = {""};
   ooze_params params;
@@ -71,7 +71,7 @@ static uint32_t run(float *out, uint32_t parts) {
   ooze_params_default(&params);
   for (int k = 0; k < STEPS; k++) {
     oz_step step;
-    if (k % 4 != 3) { /* a layer above what has fallen */
+    if (k % 4 != 3) { /* a layer above those that have fallen */
       make(count, LAYER, 0.2f + 1.5f * D * (float)k);
       give_birth(b, count, LAYER, parts);
       count += LAYER;
@@ -88,8 +88,8 @@ static uint32_t run(float *out, uint32_t parts) {
     CHECK(r >= 0, "substep %d: %s", k, why.text);
   }
   CHECK(b->table->download(b, OZ_FIELD_X, 0, count, at, &why) >= 0, "%s", why.text);
-  CHECK(b->table->download(b, OZ_FIELD_ID, 0, count, who, &why) >= 0, "%s", why.text);
-  for (uint32_t i = 0; i < count; i++) memcpy(out + 3 * (who[i] - 1), at + 4 * i, 12);
+  CHECK(b->table->download(b, OZ_FIELD_ID, 0, count, ids, &why) >= 0, "%s", why.text);
+  for (uint32_t i = 0; i < count; i++) memcpy(out + 3 * (ids[i] - 1), at + 4 * i, 12);
   b->table->destroy(b);
   return count;
 }

@@ -451,7 +451,7 @@ OZ_CASE(a_sticky_wall_keeps_up_to_its_strength) {
   }
 }
 
-/* rows: speed relative to the wall, and what the sweep of the filter before has changed of it */
+/* rows: speed relative to the wall, and its change by the filter's sweep before */
 OZ_CASE(noise_is_slowed_near_walls_and_flow_is_not) {
   static const float value[3][2] = {{0.005f, 0.005f}, {0.005f, 0.0f}, {2.0f, 2.0f}};
   static const double least[3] = {0.9, 0.0, 0.0}, most[3] = {1.0, 0.0, 1e-6};
