@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "json_memory.h"
 #include "options.h"
 
 static const cli_command commands[] = {
@@ -91,6 +92,7 @@ int main(int argc, char **argv) {
 #ifdef SIGXFSZ
   signal(SIGXFSZ, SIG_IGN); /* a file that grows past `ulimit -f` becomes an error with its name */
 #endif
+  cli_json_memory(malloc, free);
   const int code = printed(run(argc, argv));
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   /* Destructors of libraries allocate (log4cplus, beneath OpenVDB), and throw where memory is out.

@@ -32,11 +32,33 @@ json_t *oz_json_copy(const json_t *value) {
   return NULL;
 }
 
+/* Memory of our own: that of json_dumps is freed by the function which the host has given Jansson.
+ */
+typedef struct growing_text {
+  char *text;
+  size_t used, room;
+} growing_text;
+
+static int append(const char *more, size_t bytes, void *user) {
+  growing_text *t = user;
+  if (bytes >= t->room - t->used) {
+    const size_t room = 2 * (t->used + bytes + 1);
+    char *text = realloc(t->text, room);
+    if (!text) return -1;
+    t->text = text;
+    t->room = room;
+  }
+  memcpy(t->text + t->used, more, bytes);
+  t->used += bytes;
+  t->text[t->used] = 0;
+  return 0;
+}
+
 char *oz_json_text(const json_t *value, size_t flags) {
+  growing_text t = {malloc(256), 0, 256};
   errno = 0;
-  char *text = json_dumps(value, flags);
-  if (errno != ENOMEM) return text;
-  free(text);
+  if (t.text && json_dump_callback(value, append, &t, flags) == 0 && errno != ENOMEM) return t.text;
+  free(t.text);
   return NULL;
 }
 
@@ -191,7 +213,7 @@ json_t *oz_json_value(const char *text) {
 
 void oz_json_short(const json_t *value, char *out, size_t capacity) {
   char *text =
-      value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+      value ? oz_json_text(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
   if (!text)
     snprintf(out, capacity, "%s", value ? "a value" : "nothing");
   else if (strlen(text) > 60)
