@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // THE file that meets TBB: chunks on its workers, inside an arena of our own.
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -35,10 +36,23 @@ size_t threads_there(size_t wanted) noexcept {
   return probes.size();
 }
 
+// Until so many workers are at their tasks. Without them for a second (a busy machine, or a host
+// whose own work has them) the answer is no.
+bool arrived(const std::atomic<size_t> &workers, size_t wanted) noexcept {
+  const auto last = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  while (workers < wanted) {
+    if (std::chrono::steady_clock::now() > last) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
 // Workers are started from here, one by one, before there is work for many. Left to itself TBB lets
 // workers start each other, and a thread that cannot be started then ends the process. TBB is held
 // to the threads that the system has at the first call, for as long as the process lives. Then each
-// arena asks for one worker, which this thread starts, and keeps it until all are there.
+// arena asks for one worker, which this thread starts, and keeps it until all are there. The next
+// one is asked for when the last is at its task: a worker that begins looks for such requests and
+// would start the next one itself.
 void start_workers() {
   static std::mutex guard;
   static bool done;
@@ -51,17 +65,25 @@ void start_workers() {
   if (there < most) limit.reset(new tbb::global_control(parallelism, there));
   done = true;
 
-  const auto go = std::make_shared<std::atomic<bool>>(false);
+  struct crew {
+    std::atomic<bool> go{false};
+    std::atomic<size_t> workers{0};
+  };
+  const auto all = std::make_shared<crew>();
   try {
-    for (size_t k = 1; k < there; ++k) {
+    for (size_t k = 1; k < there && arrived(all->workers, k - 1); ++k) {
       tbb::task_arena one(1, 0);
-      one.enqueue([go] {
-        while (!*go) std::this_thread::yield();
+      one.enqueue([all] {
+        ++all->workers;
+        while (!all->go) std::this_thread::yield();
       });
     }
-  } catch (...) { // one is missing: TBB tries again when there is work
+  } catch (...) { // one is missing: without a limit workers would try to start it again
+    const size_t begun = all->workers;
+    all->go = true;
+    limit.reset(new tbb::global_control(parallelism, 1 + begun));
   }
-  *go = true;
+  all->go = true;
 }
 
 struct tbb_tasks {

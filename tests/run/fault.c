@@ -2,7 +2,8 @@
  * OOZE_FAULT=malloc:N, malloc+:N (that one and all after it), write:N, sync:N, close:N, rename:N,
  * open:N, thread:N or thread+:N (fewer than N at a time); OOZE_FAULT_ERRNO=number (default ENOSPC).
  * OOZE_FAULT_COUNT=file gets the number of calls. OOZE_FAULT_CPUS=N: as on a machine of that many
- * processors, 64 at most. SPDX-License-Identifier: Apache-2.0 */
+ * processors, 64 at most. OOZE_FAULT_SLOW=N: threads begin N ms after their start.
+ * SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,6 +22,7 @@ enum { MALLOC, WRITE, SYNC, CLOSE, RENAME, OPEN, THREAD, KINDS };
 static const char *const names[KINDS] = {"malloc", "write", "sync",  "close",
                                          "rename", "open",  "thread"};
 static atomic_long calls[KINDS];
+static atomic_long hasty, unbegun; /* threads started while another had not begun; those */
 static int kind = -1, lasting, error_number = ENOSPC;
 static long fatal;
 
@@ -49,6 +51,7 @@ __attribute__((destructor)) static void end(void) {
   for (int k = 0; k < KINDS; k++) seen[k] = atomic_load(&calls[k]);
   if (!file) return;
   for (int k = 0; k < KINDS; k++) fprintf(file, "%s %ld\n", names[k], seen[k]);
+  fprintf(file, "hasty %ld\n", atomic_load(&hasty));
   fclose(file);
 }
 
@@ -144,6 +147,9 @@ typedef struct work {
 static void *counted(void *arg) {
   const work w = *(work *)arg;
   free(arg);
+  const char *text = getenv("OOZE_FAULT_SLOW");
+  if (text) usleep((unsigned)atoi(text) * 1000);
+  atomic_fetch_sub(&unbegun, 1);
   void *result = w.begin_at(w.arg);
   atomic_fetch_sub(&alive, 1);
   return result;
@@ -155,11 +161,12 @@ int pthread_create(pthread_t *out, const pthread_attr_t *as, void *(*begin_at)(v
         RTLD_NEXT, "pthread_create");
   const int full = kind == THREAD && lasting && atomic_load(&alive) + 1 >= fatal;
   if ((fails(THREAD) && !lasting) || full) return EAGAIN;
+  if (atomic_fetch_add(&unbegun, 1) > 0) atomic_fetch_add(&hasty, 1);
   work *w = __libc_malloc(sizeof *w);
   *w = (work){begin_at, arg};
   atomic_fetch_add(&alive, 1);
   const int result = next(out, as, counted, w);
-  if (result) free(w), atomic_fetch_sub(&alive, 1);
+  if (result) free(w), atomic_fetch_sub(&alive, 1), atomic_fetch_sub(&unbegun, 1);
   return result;
 }
 
