@@ -103,6 +103,11 @@ static double modulus_of(float viscosity, float relaxation_time, float complianc
                           : 0;
 }
 
+/* Links and shapes are matched by lengths and times: no modulus of a material explains speeds. */
+static int has_modulus(const ooze_solver *s) {
+  return s->params.model != OOZE_MODEL_BLEND && s->params.model != OOZE_MODEL_LINKS;
+}
+
 /* m/s: speeds of elastic waves by the materials' own values, and of films that draw back. */
 static double waves_of_materials(const ooze_solver *s) {
   double modulus = 0, pull = 0, density = 0;
@@ -117,8 +122,7 @@ static double waves_of_materials(const ooze_solver *s) {
     pull = fmax(pull, 2 * (double)a->surface_tension / (double)s->separation + (double)a->cohesion);
     density = m == 0 ? (double)a->density : fmin(density, (double)a->density);
   }
-  /* shapes are matched by time, not by a modulus */
-  if (s->params.model == OOZE_MODEL_BLEND) modulus = 0;
+  if (!has_modulus(s)) modulus = 0;
   for (uint32_t k = 0; k < s->bodies.count; ++k)
     modulus = fmax(modulus, (double)s->bodies.body[k].young);
   return sqrt(modulus / density) + sqrt(pull / density);
@@ -242,7 +246,7 @@ ooze_result oz_speeds_after_step(ooze_solver *s, double duration) {
   const double stiffest = OZ_WAVE_MOST * d / dt;
   explained += d / fmax(dt, OZ_CORRECTION_TIME);
   if (fastest <= OZ_SPEED_MARGIN * (explained + fmin(waves, stiffest))) return OOZE_OK;
-  if (s->params.model != OOZE_MODEL_BLEND) OZ_TRY(waves_of_particles(s, &own));
+  if (has_modulus(s)) OZ_TRY(waves_of_particles(s, &own));
   explained += fmin(fmax(waves, own), stiffest);
   const double limit = OZ_SPEED_MARGIN * explained;
   return fastest > limit ? judge(s, fastest, explained, limit) : OOZE_OK;

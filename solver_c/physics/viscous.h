@@ -14,7 +14,8 @@
  * the average over the links of the end with more links (or less mass), times OZ_LINK_RELAX: below
  * 2 this converges for all directions, and it keeps momentum. (7)  the sum under the multiplier is
  * that of a step's first iteration: it changes little, and costs more than all other terms. (4)
- * pulls as well as pushes. links_cohesion is the part of the pull that is kept.
+ * pulls as well as pushes. links_cohesion is the part of the pull that is kept; it acts in the
+ * first iteration only, for as many of them as there are would pull as often.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_VISCOUS_H
 #define OZ_PHYSICS_VISCOUS_H
@@ -131,11 +132,11 @@ OZ_FN void oz_link_weigh_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
  * times the rest volume. dx gets (position, multiplier), for boundary particles OZ_LINK_SOLID +
  * weight instead of a multiplier ---- */
 
-OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
+OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho, float cohesion) {
   oz_v3 p = oz_vec_ld(f->p, i);
   if (f->has_slip) rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), rho);
   oz_real C = rho - 1.0f, most = oz_set(0.25f * OZ_LINK_SOLID);
-  C = oz_select(C > oz_set(0.0f), C, f->links.cohesion * C);
+  C = oz_select(C > oz_set(0.0f), C, cohesion * C);
   oz_real lam = oz_max(oz_min(C * oz_ld(f->density_relaxation, i), most), -most);
   if (f->has_boundary)
     lam = oz_select(oz_at_boundary(f, i), OZ_LINK_SOLID + oz_boundary_weight(f, i), lam);
@@ -143,8 +144,11 @@ OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho) {
   oz_vec_st(f->dx, i, p, lam);
 }
 
-/* link_bound: the sum under the multiplier (7), and with it the densities of the first
- * iteration. */
+/* link_bound: the sum under the multiplier (7), and with it the densities of the first iteration.
+ * The whole of it by the greatest inverse mass of the particle and its neighbours, which moves as
+ * far as in a fluid of one mass: with their own, one light particle among heavy ones would get the
+ * whole correction of each of these. The greatest is that of a mean by omega^3, since stages add.
+ */
 typedef struct {
   oz_v3 p;
 } oz_link_bound_self;
@@ -164,9 +168,12 @@ OZ_FN void oz_link_bound_pair(const oz_frame *f, const oz_link_bound_self *s, co
   acc[0] += g.x;
   acc[1] += g.y;
   acc[2] += g.z;
-  acc[3] += oz_dot(g, g);
+  oz_real g2 = oz_dot(g, g), light = oz_gather1(f->omega, n->j, 1), cube = light * light * light;
+  acc[3] += g2;
   oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
   acc[4] += v[3] * (q * q * q);
+  acc[5] += cube * g2;
+  acc[6] += cube * light * g2;
 }
 
 OZ_FN void oz_link_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
@@ -174,9 +181,13 @@ OZ_FN void oz_link_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_real w[4];
   oz_ld4(f->wall_term, i, 4, 0, w);
   oz_v3 own = {acc[0] + w[0], acc[1] + w[1], acc[2] + w[2]};
-  oz_real D = acc[3] + oz_dot(own, own);
-  oz_st(f->density_relaxation, i, -OZ_LINK_DENSITY / oz_max(D, oz_set(0.2f * f->d_ref)));
-  oz_link_send(f, i, f->w_norm * acc[4] - oz_pad_weight(f, i) + f->w_self + w[3]);
+  oz_real D = oz_max(acc[3] + oz_dot(own, own), oz_set(0.2f * f->d_ref));
+  oz_real lightest = oz_max(oz_ld(f->omega, i), acc[6] / oz_max(acc[5], oz_set(1e-30f)));
+  /* a held particle among held ones moves none */
+  lightest = oz_select(lightest > oz_set(0.0f), lightest, oz_set(1.0f));
+  oz_st(f->density_relaxation, i, -OZ_LINK_DENSITY / (D * lightest));
+  oz_link_send(f, i, f->w_norm * acc[4] - oz_pad_weight(f, i) + f->w_self + w[3],
+               f->links.cohesion);
 }
 
 /* link_lambda: densities and multipliers of the other iterations. */
@@ -201,7 +212,7 @@ OZ_FN void oz_link_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   (void)red;
   oz_real w[4];
   oz_ld4(f->wall_term, i, 4, 0, w);
-  oz_link_send(f, i, f->w_norm * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3]);
+  oz_link_send(f, i, f->w_norm * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3], 0.0f);
 }
 
 /* ---- link_move: densities and links side by side, from the same positions (lines 14 to 19 of
