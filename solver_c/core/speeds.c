@@ -103,10 +103,9 @@ static double modulus_of(float viscosity, float relaxation_time, float complianc
                           : 0;
 }
 
-/* Links and shapes are matched by lengths and times: no modulus of a material explains speeds. */
-static int has_modulus(const ooze_solver *s) {
-  return s->params.model != OOZE_MODEL_BLEND && s->params.model != OOZE_MODEL_LINKS;
-}
+/* A material's modulus explains speeds in the one model that reads it: the others match lengths and
+ * shapes, or use no more of a stiffness than a substep bears. */
+static int has_modulus(const ooze_solver *s) { return s->params.model == OOZE_MODEL_CONFORMATION; }
 
 /* m/s: speeds of elastic waves by the materials' own values, and of films that draw back. */
 static double waves_of_materials(const ooze_solver *s) {

@@ -3,6 +3,19 @@
  * the number density. SPDX-License-Identifier: Apache-2.0 */
 #include "models/common.h"
 
+#include <math.h>
+
+/* Stress and surface tension are explicit: as much of them is used as a substep bears, which is
+ * less for a lighter fluid. Blocks that fall on a floor are thrown apart by five times as much. */
+static void bound(oz_frame *f, const ooze_params *p, float density) {
+  const float shear = 0.15f * density * f->d * f->d * f->inv_dt * f->inv_dt,
+              tension = 0.01f * density * f->d * f->d * f->d * f->inv_dt * f->inv_dt;
+  f->cauchy.most_viscous *= fminf(density / 1000.0f, 1.0f);
+  f->cauchy.shear = fminf(f->cauchy.shear, shear);
+  f->cauchy.young = fminf(f->cauchy.young, 2.0f * shear);
+  if (p->cauchy_tension > tension) f->cauchy.pair *= tension / p->cauchy_tension;
+}
+
 ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   oz_backend *b = s->backend;
   oz_frame frame, *f = &frame;
@@ -10,6 +23,7 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   if (!oz_open_frame(s, f, dt)) return OOZE_OK;
   f->has_boundary = s->has_boundary;
   f->has_loads = s->has_loads;
+  bound(f, s->params, s->least_density);
 
   OZ_TRY(oz_find_neighbours(s, f, why));
   RUN(material);
