@@ -45,6 +45,8 @@ const char *ooze_result_name(ooze_result r) {
     return "diverged";
   case OOZE_LOST_DEVICE:
     return "device lost";
+  case OOZE_LOST_ABANDONED:
+    return "abandoned";
   default:
     return "unknown";
   }

@@ -48,7 +48,7 @@ static void on_tick(int number) {
   (void)number;
   if (!busy) {
     if (stop_asked)
-      put("ooze: stopping: a substep ends and a checkpoint is written; a second signal leaves at "
+      put("ooze: stopping: a checkpoint is written; a second signal leaves at "
           "once\n");
     return;
   }

@@ -373,6 +373,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   oz_particles_moved(s);
   s->particles.results = r < 0 ? 0 : s->particles.count;
   if (r < 0) restore_backup(s);
+  if (r == OOZE_LOST_ABANDONED) s->lost = r;
   return r;
 }
 
@@ -469,7 +470,7 @@ static ooze_result step(ooze_solver *s, double dt) {
   oz_emitters_end_step(&s->emitters, fraction);
   if (r == OOZE_OK) r = remove_lost(s, 0, 1);
   if (r == OOZE_OK) r = oz_speeds_after_step(s, whole);
-  if (r <= OOZE_LOST_DIVERGED && hooks->log)
+  if (r <= OOZE_LOST_DIVERGED && r != OOZE_LOST_ABANDONED && hooks->log)
     hooks->log(hooks->user, OOZE_LOG_ERROR, s->message->text);
   /* the last elastic particle may be gone: a resumed run would know */
   if (s->run.killed) s->particles.relaxation_time_known = s->extremes_known = 0;

@@ -42,6 +42,12 @@ typedef struct run_job {
   double *partial;
 } run_job;
 
+ooze_result oz_cpu_go_on(const oz_cpu *cpu, ooze_message *why) {
+  const ooze_hooks *hooks = &cpu->memory->hooks;
+  if (!hooks->abandon || !hooks->abandon(hooks->user)) return OOZE_OK;
+  return oz_fail(why, OOZE_LOST_ABANDONED, "step: the host has left it within a substep");
+}
+
 static void run_chunk(void *arg, uint32_t chunk) {
   const run_job *job = arg;
   const uint32_t begin = chunk * job->chunk,
@@ -55,7 +61,7 @@ static void run_chunk(void *arg, uint32_t chunk) {
 static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums,
                            ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
-  (void)why;
+  OZ_TRY(oz_cpu_go_on(cpu, why));
   const double t0 = oz_seconds();
   const int kind = stage_info[stage].kind, reductions = stage_info[stage].reductions;
   run_job job = {f, cpu->isa->stage[stage], f->count, OZ_CHUNK, reductions ? cpu->partial : NULL};
@@ -100,6 +106,7 @@ static void wall_chunk(void *arg, uint32_t chunk) {
 
 static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
+  OZ_TRY(oz_cpu_go_on(cpu, why));
   const double t0 = oz_seconds();
   uint32_t n = 0;
   if (cpu->collider_count) {

@@ -106,6 +106,9 @@ static inline uint32_t oz_cpu_chunks(uint32_t count, uint32_t size) {
   return count / size + (count % size != 0);
 }
 
+/* OOZE_OK, or OOZE_LOST_ABANDONED where the host wants no more of this step (backend.c). */
+ooze_result oz_cpu_go_on(const oz_cpu *cpu, ooze_message *why);
+
 /* sort.c */
 ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why);
 /* Order of the particles by (boundary, Morton code of the cell, id) at `at` + dt `u` (records of 4;

@@ -133,6 +133,7 @@ static void ahead_chunk(void *arg, uint32_t chunk) {
 
 ooze_result oz_cpu_lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
+  OZ_TRY(oz_cpu_go_on(cpu, why));
   const double t0 = oz_seconds();
   OZ_TRY(oz_cpu_cells(cpu, &cpu->cells, why));
   OZ_TRY(rows_begin(cpu, &cpu->c, &cpu->c_bytes, f->rows_without_gradients ? 30 : 60, why));
@@ -226,6 +227,7 @@ static void pad_weight_of_c(oz_cpu *cpu, const oz_frame *f) {
 ooze_result oz_cpu_density_list(oz_backend *b, oz_frame *f, oz_build_result *out,
                                 ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
+  OZ_TRY(oz_cpu_go_on(cpu, why));
   const double t0 = oz_seconds();
   const int calms = f->min_approach2 > 0.0f;
   const float spread = calms           ? spread_of(cpu, f, f->p, f->x)

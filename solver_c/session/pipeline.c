@@ -168,6 +168,10 @@ ooze_result oz_session_capture(oz_session *s) {
                    ooze_solver_message(s->solver));
   p->newest = slot;
   p->has_newest = 1;
+  if (s->captured_values != s->watch_values) { /* then no job is under way: oz_session_use_values */
+    json_decref(s->captured_values);
+    s->captured_values = json_incref(s->watch_values);
+  }
   s->report.capture_seconds += oz_seconds() - began;
   return OOZE_OK;
 }

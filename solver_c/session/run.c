@@ -82,6 +82,7 @@ ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, o
   oz_session_pipeline_close(&s);
   ooze_scene_destroy(s.watched);
   json_decref(s.watch_values);
+  json_decref(s.captured_values);
   free(s.watch_text);
   oz_session_records_release(&s);
   oz_folder_unlock(s.lock);

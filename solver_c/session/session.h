@@ -21,6 +21,7 @@ typedef struct oz_session {
   ooze_scene *watched;     /* owned, or NULL */
   char *watch_text;        /* last read */
   json_t *watch_values;    /* in force, or NULL */
+  json_t *captured_values; /* those of the newest capture: a step that is left may have new ones */
   ooze_run_options options;
   ooze_solver *solver;
   ooze_collider *colliders; /* handles, one each of the scene */

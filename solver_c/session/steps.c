@@ -51,6 +51,12 @@ static int on_progress(void *user, double fraction) {
   return oz_session_stop_wanted(s);
 }
 
+/* Within a substep. Its state is lost, which a checkpoint of the frame before does not need. */
+static int on_abandon(void *user) {
+  oz_session *s = user;
+  return s->solver && oz_session_stop_wanted(s);
+}
+
 /* An error is told once, by the result that comes with it. */
 static void on_log(void *user, int level, const char *text) {
   if (level == OOZE_LOG_WARNING) oz_session_say(user, "%s", text);
@@ -176,6 +182,7 @@ ooze_result oz_session_step_frame(oz_session *s) {
   (void)oz_session_stepping(s, 1);
   ooze_result result = ooze_step(s->solver, 1.0 / s->scene->output.fps);
   (void)oz_session_stepping(s, 0);
+  if (result == OOZE_LOST_ABANDONED) result = OOZE_CANCELLED;
   s->report.step_seconds += oz_seconds() - began;
   OZ_TRY_OK(oz_session_news(s));
   if (result == OOZE_CANCELLED && s->mending)
@@ -249,6 +256,7 @@ ooze_result oz_session_solver(oz_session *s) {
   desc.hooks.user = s;
   desc.hooks.progress = on_progress;
   desc.hooks.log = on_log;
+  desc.hooks.abandon = on_abandon;
   s->colliders = calloc(scene->collider_count + 1, sizeof *s->colliders);
   s->emitters = calloc(scene->emitter_count + 1, sizeof *s->emitters);
   if (!s->colliders || !s->emitters)

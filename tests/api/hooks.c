@@ -3,6 +3,7 @@
 
 typedef struct host {
   int cancel_at, calls;
+  int abandon_at, looks;
   double last;
   int loops, backwards;
   uint32_t covered;
@@ -14,6 +15,12 @@ static int host_progress(void *user, double fraction) {
   h->last = fraction;
   h->calls++;
   return h->cancel_at && h->calls >= h->cancel_at;
+}
+
+static int host_abandon(void *user) {
+  host *h = (host *)user;
+  h->looks++;
+  return h->abandon_at && h->looks >= h->abandon_at;
 }
 
 /* A host that splits badly and goes from the end. */
@@ -33,6 +40,7 @@ static ooze_solver *lent(host *h, int tasks) {
   ooze_solver_desc desc = cpu_desc(scene_separation, tasks ? OOZE_TASKS_AUTO : OOZE_TASKS_SERIAL);
   desc.hooks.user = h;
   desc.hooks.progress = host_progress;
+  desc.hooks.abandon = host_abandon;
   if (tasks) desc.hooks.parallel_for = host_for;
   ooze_solver *s = solver_of(&desc);
   CHECK_OK(scene_fill(s), s);
@@ -82,6 +90,37 @@ OZ_CASE(cancelling_leaves_a_state_that_goes_on) {
   CHECK_OK(ooze_stats_get(s, &stats), s);
   CHECK_EQ(stats.contained, 0);
   CHECK(isfinite(stats.kinetic_energy));
+  ooze_solver_destroy(s);
+}
+
+/* In the middle of a substep: the state is lost, and a checkpoint brings it back with all its
+ * bits. */
+OZ_CASE(a_substep_can_be_abandoned_at_each_of_its_stages) {
+  host h = {0}, other = {0};
+  ooze_solver *s = lent(&h, 0), *plain = lent(&other, 0);
+  scene_steps(s, 1);
+  scene_steps(plain, 1);
+  other.looks = 0;
+  scene_steps(plain, 1);
+  CHECK(other.looks > 100, "%d looks in 3 substeps", other.looks);
+  const uint64_t hash = scene_hash(plain);
+  copy_state(s, plain);
+  for (int at = 1; at <= other.looks; at += 1 + at / 8) {
+    h.looks = 0;
+    h.last = 0;
+    h.abandon_at = at;
+    CHECK_EQ(ooze_step(s, 1.0 / 48), OOZE_LOST_ABANDONED);
+    CHECK(strstr(ooze_solver_message(s), "left it within a substep"), "%s", ooze_solver_message(s));
+    CHECK_EQ(h.looks, at); /* and goes on with nothing */
+    CHECK_EQ(ooze_step(s, 1.0 / 48), OOZE_LOST_ABANDONED);
+    h.abandon_at = 0;
+    copy_state(plain, s);
+    h.last = 0;
+    scene_steps(s, 1);
+    CHECK_EQ(scene_hash(s), hash);
+    copy_state(plain, s);
+  }
+  ooze_solver_destroy(plain);
   ooze_solver_destroy(s);
 }
 

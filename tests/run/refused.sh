@@ -126,17 +126,20 @@ cat >heavy.json <<END
 "materials": {"m": {"viscosity": 5}}, "output": {"frames": [1, 3], "points": "none"}, "colliders": {"p": {"shape": "plane"}},
 "fluids": {"a": {"material": "m", "shape": "box", "size": [0.4, 0.4, 0.4], "position": [0, 0.2, 0]}}}
 END
-"$ooze" run heavy.json -o heavy -t 2 >out 2>&1 &
-process=$!
-tries=0
-until grep -q 'frame 2/3' heavy/ooze.log 2>/dev/null || [ $tries -gt 600 ]; do sleep 0.1 && tries=$((tries + 1)); done
-began=$(date +%s%N)
-kill -TERM $process
-wait $process
-code=$?
-took=$((($(date +%s%N) - began) / 1000000))
-[ $code = 75 ] || fail "SIGTERM in a substep: $code, expected 75: $(cat out)"
-[ $took -lt 2000 ] || fail "SIGTERM in a substep took $took ms"
+for report in --quiet --json; do
+  rm -rf heavy
+  "$ooze" run heavy.json -o heavy -t 2 $report >out 2>&1 &
+  process=$!
+  tries=0
+  until grep -q 'frame 2/3' heavy/ooze.log 2>/dev/null || [ $tries -gt 600 ]; do sleep 0.1 && tries=$((tries + 1)); done
+  began=$(date +%s%N)
+  kill -TERM $process
+  wait $process
+  code=$?
+  took=$((($(date +%s%N) - began) / 1000000))
+  [ $code = 75 ] || fail "SIGTERM in a substep, $report: $code, expected 75: $(cat out)"
+  [ $took -lt 1000 ] || fail "SIGTERM in a substep, $report, took $took ms"
+done
 expect 0 '"resumed":true' "$ooze" run heavy.json -o heavy --resume --quiet --json
 hash=$(sed -n 's/.*"state_hash":"\([0-9a-f]*\)".*/\1/p' out)
 expect 0 "\"state_hash\":\"${hash:-none}\"" "$ooze" run heavy.json -o whole --quiet --json

@@ -43,7 +43,8 @@ enum {
   OOZE_ERROR_DEVICE = -8,      /* the GPU or its driver refused; the solver is as before */
   /* more particles went non-finite than can be contained, or are faster than anything explains */
   OOZE_LOST_DIVERGED = -100,
-  OOZE_LOST_DEVICE = -101 /* the device failed in mid-step */
+  OOZE_LOST_DEVICE = -101,   /* the device failed in mid-step */
+  OOZE_LOST_ABANDONED = -102 /* the hook `abandon` ended a substep in the middle */
 };
 
 /* A sentence for people. Functions that have no solver to keep it in take one of these, or NULL. */
@@ -76,6 +77,9 @@ typedef struct ooze_hooks {
   /* Calls body over [0, count) in any order and split, on any threads, and returns when all is
    * done. */
   void (*parallel_for)(void *user, uint32_t count, ooze_range_fn body, void *arg);
+  /* Many times within a substep of the CPU; non-zero ends the step there with OOZE_LOST_ABANDONED.
+   * For a host that has no use for the state any more, or has a checkpoint of it. */
+  int (*abandon)(void *user);
 } ooze_hooks;
 static inline void ooze_hooks_default(ooze_hooks *h) {
   memset(h, 0, sizeof *h);
