@@ -31,6 +31,7 @@ static void frame(oz_backend *b, oz_frame *f) {
   f->wall = static_cast<oz_wall *>(g->walls.contact.at);
   f->wall_planes = static_cast<uint32_t *>(g->walls.plane_count.at);
   f->wall_impulse = static_cast<float *>(g->walls.impulse.at);
+  f->wall_row = static_cast<oz_wall_row *>(g->walls.row.at);
   f->contact_planes = g->walls.contact_planes ? g->walls.contact_planes : 1;
   f->load = g->walls.has_load ? static_cast<oz_load *>(g->walls.load.at) : nullptr;
   links_frame(g, f);
@@ -275,6 +276,7 @@ static void destroy(oz_backend *b) {
                       &g->walls.particle,
                       &g->walls.plane_count,
                       &g->walls.impulse,
+                      &g->walls.row,
                       &g->walls.load,
                       &g->scene.collider,
                       &g->scene.brick_key,

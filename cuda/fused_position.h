@@ -38,7 +38,7 @@ struct stage_density_strain {
     oz_near4(f->y, n, v);
     oz_outer_add(acc, v, n->g.x, n->g.y, n->g.z);
     const oz_v3 r = {n->r.x + (s->y.x - v[0]), n->r.y + (s->y.y - v[1]), n->r.z + (s->y.z - v[2])};
-    acc[9] += oz_density_weight(f, r);
+    acc[9] += oz_kernel(f, oz_dot(r, r));
   }
   static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *) {
     oz_strain_own own;

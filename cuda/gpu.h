@@ -224,7 +224,7 @@ struct link_lists {
 /* Kernels since predict: none that walls depend on. */
 enum wall_fork { FORK_NONE, FORK_POSSIBLE, FORK_WITH_VOTES };
 struct wall_contacts {
-  buffer contact, near, particle, plane_count, impulse;
+  buffer contact, near, particle, plane_count, impulse, row;
   uint32_t contact_planes;  /* planes a contact has room for; never shrinks */
   uint32_t count, capacity; /* contacts */
   uint32_t last_count;      /* of the last substep whose count is known */

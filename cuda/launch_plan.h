@@ -189,8 +189,8 @@ uint32_t launch_prepared(const gpu *g, uint32_t *at, int lanes, launch *out) {
   if (f.has_relaxation_time || f.has_yield || queued(g, k, OZ_STAGE_wall_hold) != planes) return 0;
   if (planes) n = add_hold(g, q[k++].frame, aside, out, n);
   bool joins = aside;
-  if (queued(g, k, OZ_STAGE_wall_dilation)) {
-    out[n] = one_stage(OZ_STAGE_wall_dilation, q[k++].frame);
+  if (queued(g, k, OZ_STAGE_wall_rows)) {
+    out[n] = one_stage(OZ_STAGE_wall_rows, q[k++].frame);
     out[n++].joins_streams = joins;
     joins = false;
   }

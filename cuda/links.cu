@@ -217,7 +217,7 @@ void links_frame(const gpu *g, oz_frame *f) {
   f->link_row = g->links.present ? v.row : nullptr,
   f->link_len = g->links.present ? v.len : nullptr;
   f->link_j = v.j, f->link_rest = v.rest, f->link_kind = v.kind, f->link_spare = v.spare;
-  f->link_share = as<float>(g->links.rows[g->links.current].share), f->link_fused_length = nullptr;
+  f->link_share = as<float>(g->links.rows[g->links.current].share);
 }
 
 void links_release(gpu *g) {

@@ -201,6 +201,7 @@ ooze_result check_walls(gpu *g, bool *fits, ooze_message *why) {
   OZ_TRY(grow(g, &g->walls.particle, room * 4, "walls", why));
   /* launches are rounded up, and their threads read before they know the count */
   OZ_TRY(grow(g, &g->walls.near, (2 * room + 1025) * 4, "walls", why));
+  OZ_TRY(grow(g, &g->walls.row, room * sizeof(oz_wall_row), "walls", why));
   g->walls.capacity = (uint32_t)room;
   return OOZE_OK;
 }
@@ -273,6 +274,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   f->near_wall_contacts = as<uint32_t>(g->walls.near);
   f->wall_planes = as<uint32_t>(g->walls.plane_count),
   f->wall_impulse = as<float>(g->walls.impulse);
+  f->wall_row = as<oz_wall_row>(g->walls.row), f->contact_of = g->walls.slot_of;
   g->walls.has_load = f->has_loads != 0;
   f->load = as<oz_load>(g->walls.load);
   return OOZE_OK;

@@ -109,7 +109,7 @@ void verify_boundary(verify *v) {
   } kinds[] = {{"particles", 1}, {"sdf", 0}};
   const int quick = verify_at(v) == VERIFY_QUICK;
   for (int k = 0; k < 2; ++k) {
-    const dam c = {quick ? 8 : 16, quick ? 10 : 20, quick ? 6 : 12, kinds[k].boundary,
+    const dam c = {quick ? 10 : 16, quick ? 14 : 20, quick ? 8 : 12, kinds[k].boundary,
                    quick ? 1.2 : 3.0};
     const char *name = kinds[k].name;
     profile p;

@@ -1,9 +1,11 @@
 /* A Newtonian fluid between two walls: plane Couette and Poiseuille flow, from rest to steady.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A slab of fluid, three channel heights long, stands between two plates that hold it (friction 1)
- * and two side walls along which it slides. Its ends are free, so that no pressure builds up along
- * it; the middle third, one height away from the ends, is compared with the endless channel. */
+ * A slab of fluid stands between two plates that hold it (friction 1) and two side walls along
+ * which it slides. Its ends are free, so that no pressure builds up along it; the middle third is
+ * compared with the endless channel. Three heights of length are enough between moving plates.
+ * Where a force drives it the ends, which do not flow as the middle does, make three heights 12%
+ * faster than an endless channel, and nine 2%. */
 #include <math.h>
 #include <string.h>
 
@@ -116,6 +118,6 @@ void verify_couette(verify *v) {
 }
 
 void verify_poiseuille(verify *v) {
-  const channel c = {0.01, 100.0, 1000.0, 0.0, 4.0, 60, 6};
+  const channel c = {0.01, 100.0, 1000.0, 0.0, 4.0, 180, 6};
   run(v, &c);
 }

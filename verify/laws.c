@@ -236,10 +236,10 @@ static void modes(verify *v) {
 }
 
 /* ---- channels ----------------------------------------------------------------------------
- * As in channels.c: a slab three heights long between two plates that hold it, driven along; its
- * middle third is compared. */
+ * As in channels.c: a slab nine heights long between two plates that hold it, driven along; its
+ * middle, a height long, is compared. */
 
-enum { ACROSS = 20 };
+enum { ACROSS = 20, ALONG = 180 };
 static const double D = 0.01, RHO = 1000.0;
 
 typedef struct channel {
@@ -248,8 +248,8 @@ typedef struct channel {
 } channel;
 
 static void channel_open(channel *c, verify *v, const ooze_material *m, double force) {
-  const uint32_t n[3] = {60, ACROSS, 4};
-  const double H = ACROSS * D, wide = 2 * D, low[3] = {-30 * D, 0, -wide};
+  const uint32_t n[3] = {ALONG, ACROSS, 4};
+  const double H = ACROSS * D, wide = 2 * D, low[3] = {-0.5 * ALONG * D, 0, -wide};
   const double origin[3] = {0, 0, 0}, top[3] = {0, H, 0}, up[3] = {0, 1, 0}, down[3] = {0, -1, 0},
                left[3] = {0, 0, -wide}, right[3] = {0, 0, wide}, in[3] = {0, 0, 1},
                out[3] = {0, 0, -1};

@@ -189,6 +189,10 @@ static void go_alone(run *r, uint32_t velocity, uint32_t position, uint32_t step
 static double rms(const division *d) { return sqrt(d->x2 / d->n); }
 static double mean(const squeeze *s) { return s->sum / s->looks; }
 
+/* Mean compression up to this is none: volume is kept to 0.2%. */
+static const double KEPT = 2e-3;
+static double compressed(const squeeze *s) { return fmax(mean(s), KEPT); }
+
 /* Half and half must have no reason to be left for more velocity iterations, which cost less time
  * (one of positions takes more than two of them): none of those may come nearer, or keep volume
  * better, by more than a tenth, which another size of the scene changes too. A division that comes
@@ -200,8 +204,8 @@ static void judge(verify *v, const division_set *set, const division *d, int cho
   for (int i = 0; i < SPLITS; ++i) {
     const int rival = chosen ? i == 0 : set->velocity[i] > set->velocity[0];
     if (!rival) continue;
-    const double inside = mean(&own->windows) / mean(&d[i].windows),
-                 alone = mean(&own->alone) / mean(&d[i].alone);
+    const double inside = compressed(&own->windows) / compressed(&d[i].windows),
+                 alone = compressed(&own->alone) / compressed(&d[i].alone);
     compression = fmax(compression, chosen ? fmax(inside, alone) : fmin(inside, alone));
     if (chosen || fmin(inside, alone) >= 1.0 / 1.1)
       distance = fmax(distance, rms(own) / rms(&d[i]));

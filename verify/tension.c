@@ -106,13 +106,10 @@ static void swing(verify *v, double across) {
     verify_at_least(v, a[longest] - a[lowest], 0.25 * (a[0] - a[lowest]), "", "swings.%.0f",
                     2.0 * across);
     verify_at_most(v, momentum, 1e-4, "", "momentum.%.0f", 2.0 * across);
-    /* Tension's own forces lie along pairs. Rounding turns the drop: on a GPU stresses that
-     * particles send each other have 13 bits, and scenes as small as these have gradients as
-     * halves; neither is symmetric. By chance that adds up to 0.4e-3 to 3.3e-3, whatever else is
-     * rounded otherwise, less with more particles. With the kernels as loops it is 7e-6 if neither
-     * is rounded, and as before if only one is. */
-    verify_at_most(v, spin, kit_on_gpu(&k) ? 4e-3 : 1e-3, "", "angular-momentum.%.0f",
-                   2.0 * across);
+    /* Tension's own forces lie along pairs; those of stress only nearly, because each particle has
+     * its own correction B. A drop that stays as symmetric as its lattice does not turn at all
+     * (1e-6), one whose layers have buckled by some 5e-3. */
+    verify_at_most(v, spin, 1e-2, "", "angular-momentum.%.0f", 2.0 * across);
   }
   kit_close(&k);
 }

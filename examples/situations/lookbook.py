@@ -276,7 +276,7 @@ def main():
     parser.add_argument("--only", action="append", choices=situations.SITUATIONS)
     parser.add_argument("--fine", action="store_true")
     parser.add_argument("--json", metavar="FILE")
-    a = parser.parse_args()
+    a = parser.parse_intermixed_args()
     book = Book(a.ooze, a.folder)
     unknown = [n for n in a.names if n not in book.presets and n not in situations.KNOBS]
     if unknown:

@@ -126,9 +126,12 @@ static uint64_t key_of(int64_t x, int64_t y, int64_t z) {
   return (uint64_t)(x + (1 << 20)) << 42 | (uint64_t)(y + (1 << 20)) << 21 |
          (uint64_t)(z + (1 << 20));
 }
-static double kernel(double r2, double h2) {
-  return r2 < h2 ? (h2 - r2) * (h2 - r2) * (h2 - r2) : 0.0;
-}
+static double kernel(double r2, double h2) { return r2 < h2 ? pow(1.0 - r2 / h2, 4.0) : 0.0; }
+
+/* The kernel falls faster away from a sheet than along it: with this factor on what a sheet weighs
+ * more than a layer, fluid stands a little more than a separation off it, where its points are no
+ * bumps to a fluid that slides. */
+#define OZ_WEIGHT_THIN 1.47
 
 int oz_boundary_weigh(oz_memory *memory, const float *x, uint32_t count, double d, int guarded,
                       float *weight) {
@@ -172,6 +175,7 @@ int oz_boundary_weigh(oz_memory *memory, const float *x, uint32_t count, double 
       }
     }
     double w = sum > 0.0 ? planes / sum : 1.0;
+    if (w > 1.0) w = 1.0 + OZ_WEIGHT_THIN * (w - 1.0);
     /* a point alone does not stand for a whole wall */
     weight[i] = (float)(w > OZ_WEIGHT_MOST ? OZ_WEIGHT_MOST : w);
   }

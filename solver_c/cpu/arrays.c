@@ -177,6 +177,7 @@ ooze_result oz_cpu_reserve(oz_backend *b, uint32_t count, ooze_message *why) {
       {(void **)&cpu->x.len, capacity * sizeof(uint16_t), NULL},
       {(void **)&cpu->pad_weight_d, capacity * sizeof(float), NULL},
       {(void **)&cpu->flag, capacity, NULL},
+      {(void **)&cpu->contact_of, capacity * sizeof(uint32_t), NULL},
       {(void **)&cpu->partial, (size_t)chunks * OZ_REDUCTIONS * sizeof(double), NULL},
   };
   const size_t parts = sizeof part / sizeof *part;
@@ -277,6 +278,7 @@ void oz_cpu_frame(oz_backend *b, oz_frame *f) {
   f->wall = cpu->wall;
   f->wall_planes = cpu->wall_planes;
   f->wall_impulse = cpu->wall_impulse;
+  f->wall_row = cpu->wall_row;
   f->contact_planes = cpu->contact_planes ? cpu->contact_planes : 1;
   f->load = cpu->has_load ? cpu->load : NULL;
   oz_cpu_links_frame(cpu, f);

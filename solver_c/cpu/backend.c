@@ -125,6 +125,8 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
                  room * planes * sizeof(oz_wall), 0) ||
         !oz_grow(cpu->memory, (void **)&cpu->wall_impulse, &cpu->wall_impulse_bytes,
                  room * planes * 3 * sizeof(float), 0) ||
+        !oz_grow(cpu->memory, (void **)&cpu->wall_row, &cpu->wall_row_bytes,
+                 room * sizeof(oz_wall_row), 0) ||
         !oz_grow(cpu->memory, (void **)&cpu->wall_particle, &cpu->wall_particle_bytes,
                  room * sizeof(uint32_t), 0))
       return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the walls of %u particles", n);
@@ -134,14 +136,20 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
                ((size_t)n + n / 4 + 128) * sizeof *cpu->load, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for what %u particles put on boundaries", n);
   uint32_t k = 0;
-  if (n)
-    for (uint32_t i = 0; i < cpu->count; i++)
+  if (n) {
+    for (uint32_t i = 0; i < cpu->count; i++) {
       if (cpu->flag[i]) cpu->wall_particle[k++] = i;
+      cpu->contact_of[i] = cpu->flag[i] ? k : 0;
+    }
+    for (uint32_t i = cpu->count; i < cpu->capacity && i < cpu->count + OZ_PAD; i++)
+      cpu->contact_of[i] = 0;
+  }
   if (n) memset(cpu->wall_impulse, 0, (size_t)n * planes * 3 * sizeof(float));
   cpu->wall_count = n;
   f->wall_count = n;
   f->wall_particle = cpu->wall_particle, f->wall = cpu->wall;
   f->wall_planes = cpu->wall_planes, f->wall_impulse = cpu->wall_impulse,
+  f->wall_row = cpu->wall_row, f->contact_of = cpu->contact_of,
   f->contact_planes = (uint32_t)planes;
   cpu->has_load = f->has_loads != 0;
   f->load = cpu->load;
@@ -256,6 +264,8 @@ static void cpu_destroy(oz_backend *b) {
                  cpu->x.len,
                  cpu->pad_weight_d,
                  cpu->flag,
+                 cpu->contact_of,
+                 cpu->wall_row,
                  cpu->partial,
                  cpu->cells.key,
                  cpu->cells.start,

@@ -75,13 +75,15 @@ typedef struct oz_cpu {
 
   /* walls */
   uint8_t *flag;
+  uint32_t *contact_of; /* (capacity) contact + 1 of each particle, or 0 */
+  oz_wall_row *wall_row;
   uint32_t *wall_particle, *wall_planes;
   oz_wall *wall;
   float *wall_impulse;
   oz_load *load; /* allocated where there are boundary particles */
   size_t load_bytes;
   int has_load; /* the last contacts have loads */
-  size_t wall_particle_bytes, wall_planes_bytes, wall_bytes, wall_impulse_bytes;
+  size_t wall_particle_bytes, wall_planes_bytes, wall_row_bytes, wall_bytes, wall_impulse_bytes;
   oz_collider *collider;
   uint64_t *brick_key, *friction_map_key;
   float *brick_values, *friction_map_values;

@@ -25,7 +25,8 @@ static ooze_result slip(oz_backend *b, oz_frame *f, ooze_message *why) {
  * position phase. */
 static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, ooze_message *why) {
   const uint32_t iterations = s->velocity_iterations;
-  if (s->has_relaxation_time) { /* start from the elastic stress that the particles carry */
+  const int carries = s->has_relaxation_time;
+  if (carries) { /* start from the elastic stress that the particles carry */
     RUN(force);
     OZ_TRY(oz_bodies_filter(b, f, why));
     RUN(kick);
@@ -36,7 +37,7 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     }
   }
   WALLS(wall_hold);
-  if (f->dilates) WALLS(wall_dilation);
+  if (!carries) WALLS(wall_rows);
   /* the host reads sums back only where it may stop early */
   const int looks = s->params->velocity_tolerance > 0.0f;
   double first = 0.0, sum[4] = {0.0};
@@ -250,11 +251,15 @@ static ooze_result constraint_free_state(oz_step *s, oz_backend *b, oz_frame *f,
     WALLS(wall_planes);
     LOADS(load_start);
     s->walls_known = 1;
+    if (!f->projects_velocity || !f->wall_count) f->contact_of = NULL;
   }
 
   OZ_TRY(oz_tension_pull(s, f, why));
   OZ_TRY(oz_bodies_start(b, f, why));
   OZ_TRY(oz_soft_solve(s, b, f, 0, why));
+  /* before the stress that particles carry is sent; project_velocities does it where there is none,
+   * so that walls can be found beside gradients until then */
+  if (f->contact_of && s->has_relaxation_time) RUN(wall_rows);
   RUN(velocity_start);
   return OOZE_OK;
 }

@@ -77,8 +77,8 @@ static void cauchy_constants(oz_frame *f, const ooze_params *p) {
 void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation, float dt,
                         double time) {
   const double d = separation, h = support(params) * d, h3 = h * h * h;
-  const double w_scale = 315.0 / (64.0 * PI * h3); /* poly6: w_scale (1 - q^2)^3 */
-  const double g_scale = -45.0 / (PI * h3 * h3);   /* spiky: g_scale (h - r)^2 r / |r| */
+  const double w_scale = 3465.0 / (512.0 * PI * h3); /* W: w_scale (1 - q^2)^4 */
+  const double g_scale = -45.0 / (PI * h3 * h3);     /* spiky: g_scale (h - r)^2 r / |r| */
   const double V0 = d * d * d;
 
   /* sums over the simple cubic lattice, on which density is 1 and the operators have their
@@ -90,7 +90,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
       for (int k = -REACH; k <= REACH; k++) {
         const double r2 = d * d * (i * i + j * j + k * k), r = sqrt(r2), q2 = r2 / (h * h);
         if (q2 >= 1.0) continue;
-        const double w = w_scale * (1.0 - q2) * (1.0 - q2) * (1.0 - q2);
+        const double w = w_scale * pow(1.0 - q2, 4.0);
         sum_w += w;
         if (r == 0.0) continue;
         const double g = g_scale * (h - r) * (h - r), gx = g * i * d / r;
@@ -118,10 +118,10 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->Vm = (float)Vm;
   f->m_ref = (float)(1000.0 * Vm);
   f->grad_norm = (float)(V0 * d * g_scale);
-  f->w_norm = (float)(Vm * w_scale / (h3 * h3));
+  f->inv_h2 = (float)(1.0 / (h * h));
   f->w_self = (float)(Vm * w_scale);
   f->dens_grad = (float)(Vm / V0);
-  /* normalised so that the zero-energy weights of the lattice sum to those of poly6 */
+  /* normalised so that the zero-energy weights of the lattice sum to those of W */
   f->zero_energy_norm = (float)(sum_w_others / sum_c);
   f->zero_energy_arm = (float)(sum_w_others / sum_c / -(V0 * d * g_scale));
   /* c (T_j - T_i) of a square: sum of c x^2 / d^2 is a third of the moment, and the second
@@ -142,6 +142,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->momentum = f->warm_start = 0.0f;
   f->shifting = 0.0f; /* models that shift say so */
   f->dilates = 0;
+  f->contact_of = NULL;
   f->d_ref = (float)(d_ref * Vm * d * Vm * d);
   f->a_min = (float)(2e-5 * t_ref);
   for (int c = 0; c < 3; c++) f->gravity[c] = params->gravity[c];

@@ -11,9 +11,9 @@ static double lattice_lack(const oz_frame *f) {
   for (int i = -LAYERS; i <= LAYERS; i++)
     for (int j = -LAYERS; j <= LAYERS; j++)
       for (int k = 1; k <= LAYERS; k++) {
-        const double q = (double)f->h2 - d2 * (i * i + j * j + k * k);
+        const double q = 1.0 - d2 * (i * i + j * j + k * k) / (double)f->h2;
         /* layer l lacks the layers further out */
-        for (int l = 0; l < k && q > 0.0; l++) lack[l] += (double)f->w_norm * q * q * q;
+        for (int l = 0; l < k && q > 0.0; l++) lack[l] += (double)f->w_self * q * q * q * q;
       }
   for (int l = 0; l < LAYERS; l++) sum += lack[l] * lack[l];
   return sum;
@@ -24,7 +24,7 @@ static void constants(oz_frame *f) {
   const double unit = (double)f->dt * (double)f->dt / (double)f->m_ref, d = (double)f->d;
   const double layers = 2.0 * (double)OZ_TENSION_SHARE / lattice_lack(f);
   t->per_sigma = (float)(layers * unit);   /* k = 2 share sigma d^2 / lack^2 */
-  t->per_pascal = (float)(4.0 * d * unit); /* k = 4 p d^3 */
+  t->per_pascal = (float)(5.4 * d * unit); /* k = 5.4 p d^3 */
   t->layers = (float)layers;
   t->damped = f->is_conformation && f->projects_velocity;
 }

@@ -115,9 +115,8 @@ OZ_FN void oz_boundary_slip_pair(const oz_frame *f, const oz_boundary_slip_self 
   oz_real x[4];
   oz_near4(f->x, n, x);
   oz_v3 r = {x[0] - s->x.x, x[1] - s->x.y, x[2] - s->x.z}, u = oz_vec_near(f->u, n);
-  oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f)) * (1.0f / f->h2);
-  oz_real w = oz_select(x[3] > oz_set(0.0f), q * q * q, oz_set(0.0f)); /* only particles that are
-                                                                        * free */
+  /* only particles that are free */
+  oz_real w = oz_select(x[3] > oz_set(0.0f), oz_kernel(f, oz_dot(r, r)), oz_set(0.0f));
   acc[0] += w * u.x;
   acc[1] += w * u.y;
   acc[2] += w * u.z;

@@ -6,6 +6,7 @@
 #define OZ_PHYSICS_CONFORMATION_H
 
 #include "physics/pairs.h"
+#include "physics/wall_row.h"
 
 /* ---- pieces ---- */
 
@@ -205,14 +206,22 @@ OZ_FN oz_real oz_inv_q_ld(const oz_frame *f, uint32_t i) { return oz_ld(oz_inv_q
 
 /* A = -d Lam B: the matrix from which neighbours compute their displacement by this multiplier. */
 OZ_FN void oz_send(const oz_frame *f, uint32_t i, const oz_s3 *lam, const oz_s3 *B) {
-  oz_m3 A = oz_s3_mul_s(lam, B);
+  oz_m3 A;
+  if (f->contact_of) {
+    oz_m3 T = oz_s3_full(lam);
+    oz_row_stress(f, i, &T);
+    A = oz_m3_mul_s(&T, B);
+  } else
+    A = oz_s3_mul_s(lam, B);
   for (int c = 0; c < 9; c++) A.m[c] *= -f->d;
   oz_matrix_st(f->A, i, &A);
 }
 
-/* 2 sym(M B) / d: strain of a displacement field from its differences. */
-OZ_FN oz_s3 oz_strain_of(const oz_frame *f, const oz_m3 *m, const oz_s3 *B, float scale) {
+/* 2 sym(M B) / d: strain of a field v from its differences; goal: as in oz_row_strain. */
+OZ_FN oz_s3 oz_strain_of(const oz_frame *f, uint32_t i, const oz_m3 *m, const oz_s3 *B, oz_v3 v,
+                         float goal, float scale) {
   oz_m3 L = oz_m3_mul_s(m, B);
+  oz_row_strain(f, i, v, goal, &L);
   oz_s3 e = oz_m3_sym(&L);
   for (int c = 0; c < 6; c++) e.s[c] *= scale * f->inv_d;
   return e;
@@ -408,6 +417,14 @@ OZ_FN oz_q4 oz_bound_eigen(const oz_frame *f, uint32_t i, const oz_real *acc, co
   for (int c = 0; c < 6; c++) P.s[c] = sum[c] * (1.0f / f->beta);
   oz_m3 U;
   oz_s3_eigen(&P, 3, w, &U);
+#if OZ_GPU /* in a fused kernel, behind wall_rows; elsewhere that stage adds it */
+  const uint32_t slot = f->contact_of ? f->contact_of[i] : 0u;
+  if (slot && f->wall_row[slot - 1].b > 0.0f) {
+    const float more =
+        oz_row_bound(f, f->wall_row + slot - 1, f->omega[i], oz_max(w[0], oz_max(w[1], w[2])));
+    for (int c = 0; c < 3; c++) w[c] += more;
+  }
+#endif
   return oz_q4_of(&U);
 }
 
@@ -442,6 +459,7 @@ OZ_FN oz_v3 oz_force_total(const oz_frame *f, uint32_t i, const oz_real *acc) {
   oz_m3 A;
   oz_matrix_ld(f->A, i, &A);
   oz_v3 own = oz_m3_v(&A, oz_block3_ld(f->gradient_sum, f->stride, i));
+  oz_row_pull(f, i, &own);
   oz_real om = oz_ld(f->omega, i);
   oz_v3 dx = {om * (acc[0] + own.x), om * (acc[1] + own.y), om * (acc[2] + own.z)};
   return dx;

@@ -83,11 +83,6 @@ OZ_FN void oz_density_bound_item(const oz_frame *f, uint32_t i, oz_real *red) {
 /* ---- density_lambda: density and multiplier; (position, multiplier) goes to dx for density_move
  * ---- */
 
-OZ_FN oz_real oz_density_weight(const oz_frame *f, oz_v3 r) { /* poly6 without its factor */
-  oz_real q = oz_max(f->h2 - r.x * r.x - r.y * r.y - r.z * r.z, oz_set(0.0f));
-  return q * q * q;
-}
-
 typedef struct {
   oz_v3 p;
 } oz_density_lambda_self;
@@ -103,11 +98,11 @@ OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_sel
     oz_real v[4];
     oz_near4(f->p, n, v);
     oz_v3 b = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
-    oz_real t = oz_max(f->h2 - oz_dot(b, b), oz_set(0.0f));
-    acc[0] += v[3] * (t * t * t);
+    acc[0] += v[3] * oz_kernel(f, oz_dot(b, b));
     return;
   }
-  acc[0] += oz_density_weight(f, oz_sub(s->p, oz_vec_near(f->p, n)));
+  const oz_v3 r = oz_sub(s->p, oz_vec_near(f->p, n));
+  acc[0] += oz_kernel(f, oz_dot(r, r));
 }
 
 OZ_FN oz_real oz_pad_weight(const oz_frame *f, uint32_t i) {
@@ -124,7 +119,7 @@ OZ_FN oz_real oz_density_multiplier(const oz_frame *f, uint32_t i, oz_real sum, 
   oz_ld4(f->wall_term, i, 4, 0, w);
   /* Padding repeats the particle itself. The list builder counts the repetitions, so 1 + pad times
    * the particle itself is subtracted. */
-  *rho = f->w_norm * sum - oz_pad_weight(f, i) + f->w_self + w[3];
+  *rho = f->w_self * sum - oz_pad_weight(f, i) + f->w_self + w[3];
   /* boundary particles: the density is unused, and their padding has their own weight */
   if (f->has_slip) *rho = oz_select(oz_at_boundary(f, i), oz_set(f->w_self), *rho);
   oz_real over = oz_max(*rho - 1.0f, oz_set(0.0f));

@@ -29,7 +29,7 @@
  *   x.w                   material (= omega)           gradient, tension
  *   gradient_sum, K, B    gradient                     both projections, finish, filter
  *   zero_energy_gate      gradient                     strain (through y.w), filter
- *   dilation              gradient, wall_dilation      residual (bounds it), strain
+ *   dilation              gradient, wall_rows          residual (bounds it), strain
  *   density_diagonal      gradient                     density_bound
  *   density_row_sum       gradient                     bound_sums, density_bound        rho
  *   density_near_sum      bound_sums                   density_bound          - ; cg_residual + 4
@@ -95,7 +95,7 @@ typedef struct oz_frame {
   float Vm;        /* m^3: volume of a particle in the density sum, 1 / sum of W over the lattice */
   float m_ref;     /* kg: mass of a particle of 1000 kg/m^3: 1000 Vm */
   float grad_norm; /* ghat = grad_norm (h - r)^2 r_ij / r; negative */
-  float w_norm;    /* Vm W(r) = w_norm (h2 - r2)^3 (poly6) */
+  float inv_h2;    /* 1 / h^2; Vm W(r) = w_self (1 - r^2 / h^2)^4 */
   float w_self;    /* Vm W(0) */
   float dens_grad; /* Vm / V0: turns ghat into the density's gradient */
   float k_ref, g_ref; /* lattice values of trace K, and of |gradient_sum| at a flat surface */
@@ -285,9 +285,14 @@ typedef struct oz_frame {
   };
 
   /* (count) volume to be taken back in this substep, over the particle's own; gradient and
-   * wall_dilation write it, residual bounds it, strain reads it */
+   * wall_rows write it, residual bounds it, strain reads it */
   float *dilation;
-  const float *pad_weight; /* (count) part of the density that a row's padding adds */
+  union {
+    const float *pad_weight; /* (count) CPU: part of the density that a row's padding adds */
+    /* GPU: number and indices of the contacts in the layer next to a wall; NULL where no stage
+     * needs them (cuda/mirror_pressure.h) */
+    uint32_t *near_wall_contacts;
+  };
   /* record 4: d grad C (as dens_grad ghat) and value of the walls' part of the density; zero for
    * particles without a wall contact (advance clears it) */
   float *wall_term;
@@ -305,7 +310,12 @@ typedef struct oz_frame {
   /* GPU, large scenes (start_list is NULL): each OZ_SHARE particles have one list of all their
    * neighbours; share_first holds its first entry and its length */
   const uint32_t *share_first, *share_list;
-  uint16_t *ghat; /* GPU, small scenes: four halves an entry: ghat x, y, z, weight c */
+  union {
+    uint16_t *ghat; /* GPU, small scenes: four halves an entry: ghat x, y, z, weight c */
+    /* (count) CPU: padded length of a row with the unlinked near particles behind the links (stage
+     * kind DENSITY_LINK) */
+    const uint16_t *link_fused_length;
+  };
   /* record 4: m, start positions, to which gradients belong until the substep ends: x, and p once
    * finish or arrive has moved x */
   const float *start;
@@ -324,9 +334,6 @@ typedef struct oz_frame {
   const uint32_t *link_kind;
   float *link_spare;
   float *link_share; /* note of a stage beside each entry, for the substep */
-  /* (count) CPU: padded length of a row with the unlinked near particles behind the links (stage
-   * kind DENSITY_LINK) */
-  const uint16_t *link_fused_length;
 
   /* ---- wall contacts: one for each particle near a wall ---- */
   uint32_t wall_count;
@@ -336,10 +343,10 @@ typedef struct oz_frame {
   oz_wall *wall;         /* (wall_count * contact_planes) */
   uint32_t *wall_planes; /* (wall_count) number of planes */
   float *wall_impulse;   /* (wall_count * contact_planes * 3) kg m/s given to the wall */
-  oz_load *load;         /* (wall_count) where has_loads */
-  /* GPU: number and indices of the contacts in the layer next to a wall; NULL where no stage needs
-   * them (cuda/mirror_pressure.h) */
-  uint32_t *near_wall_contacts;
+  oz_wall_row *wall_row; /* (wall_count) the wall in the particle's strain (wall_row.h) */
+  /* (count) contact + 1, or 0; NULL where walls are not in the strain of particles */
+  const uint32_t *contact_of;
+  oz_load *load; /* (wall_count) where has_loads */
 
   /* ---- scene ---- */
   const oz_collider *collider;

@@ -162,6 +162,7 @@ OZ_FN void oz_flow_rate_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_s3 B = oz_six_ld(f->B, f->stride, i);
   oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->gradient_sum, f->stride, i)),
         L = oz_m3_mul_s(&M, &B);
+  oz_row_strain(f, i, u, 1.0f, &L);
   oz_s3 e = oz_m3_sym(&L);
   oz_real mean = oz_s3_trace(&e) * (1.0f / 3.0f);
   for (int c = 0; c < 3; c++) e.s[c] -= mean;
@@ -170,15 +171,16 @@ OZ_FN void oz_flow_rate_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_st(f->shear_rate, i, oz_select(good, rate, oz_set(0.0f)));
 }
 
-/* ---- flow_rate_wall: the same for the layer next to a wall. The particle's gradient is that of
- * the fluid beyond it, about 1.2 d from the wall, and the mean rate towards the wall is that of the
- * fluid between the two, a quarter of d from it; the particle's own, at half of d, lies between
- * them ---- */
+/* ---- flow_rate_wall: the same for the layer next to a wall that is not in its strain. The
+ * particle's gradient is that of the fluid beyond it, about 1.2 d from the wall, and the mean rate
+ * towards the wall is that of the fluid between the two, a quarter of d from it; the particle's
+ * own, at half of d, lies between them ---- */
 
 #define OZ_WALL_RATE 0.75f /* share of the rate towards the wall */
 OZ_FN void oz_flow_rate_wall_item(const oz_frame *f, uint32_t contact) {
   const size_t i = f->wall_particle[contact];
   float rate = f->shear_rate[i], most = 0.0f, share = 0.0f;
+  if (f->contact_of && f->wall_row[contact].b > 0.0f) return;
   for (uint32_t m = 0; m < f->wall_planes[contact]; m++) {
     const oz_wall *w = f->wall + (size_t)contact * f->contact_planes + m;
     const float *u = f->u + 4 * i, s = oz_wall_start(f, w);

@@ -49,12 +49,6 @@ enum {
 
 OZ_FN uint32_t oz_minu(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-OZ_FN float oz_first(oz_real v) { /* of a value that is the same in every lane */
-  float lane[OZ_LANES];
-  oz_st(lane, 0, v);
-  return lane[0];
-}
-
 /* NULL where the particle is held. */
 OZ_FN oz_load *oz_load_at(const oz_frame *f, uint32_t contact, uint32_t *i) {
   *i = f->wall_particle[contact];
@@ -159,7 +153,7 @@ OZ_FN void oz_load_tension_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
   oz_load *l = oz_load_at(f, contact, &i);
   if (!l) return;
-  const float scale = 6.0f * f->w_norm * f->d * f->d * f->inv_dt * f->m_ref;
+  const float scale = oz_tension_scale(f) * f->m_ref;
   oz_tension_self self;
   oz_tension_begin(f, i, &self);
   OZ_LOAD_ROW_START(tension)

@@ -48,15 +48,15 @@ OZ_FN void oz_paper_volume_begin(const oz_frame *f, uint32_t i, oz_paper_volume_
 OZ_FN void oz_paper_volume_pair(const oz_frame *f, const oz_paper_volume_self *s, const oz_group *n,
                                 oz_real *acc) {
   oz_v3 r = oz_sub(s->p, oz_vec_near(f->p, n));
-  oz_real r2 = oz_dot(r, r), q = oz_max(f->h2 - r2, oz_set(0.0f)), some = oz_set(1e-10f * f->h2);
+  oz_real r2 = oz_dot(r, r), some = oz_set(1e-10f * f->h2);
   oz_mask other = r2 > some; /* not the padding */
-  acc[0] += oz_select(other, q * q * q, oz_set(0.0f));
+  acc[0] += oz_select(other, oz_kernel(f, r2), oz_set(0.0f));
   acc[1] += oz_select(other & (r2 < oz_set(f->h2)), oz_set(1.0f), oz_set(0.0f));
 }
 
 OZ_FN void oz_paper_volume_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_real rho = oz_max(f->w_norm * acc[0] + f->w_self, oz_set(0.3f));
+  oz_real rho = oz_max(f->w_self * acc[0] + f->w_self, oz_set(0.3f));
   oz_vec_st(f->y2, i, oz_vec_ld(f->p, i), (f->Vm / f->V0) / rho);
   oz_st(f->paper_neighbours, i, acc[1]); /* n_i */
 }

@@ -114,7 +114,8 @@ OZ_FN void oz_residual_of(const oz_frame *f, uint32_t i, const oz_real *acc, oz_
                           const oz_s3 *B, const oz_residual_own *own, oz_real *red) {
   oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->gradient_sum, f->stride, i)),
         U = oz_q4_matrix(own->turn);
-  oz_s3 r = oz_strain_of(f, &M, B, 2.0f * f->dt), stretch = oz_stretch(f, &own->Q, own->inv_q);
+  oz_s3 r = oz_strain_of(f, i, &M, B, u, 1.0f, 2.0f * f->dt),
+        stretch = oz_stretch(f, &own->Q, own->inv_q);
   if (f->dilates) {
     oz_real source = (2.0f / 3.0f) * oz_dilation_now(f, i, &r, own);
     for (int c = 0; c < 3; c++) r.s[c] += source;
@@ -193,14 +194,15 @@ OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const 
 }
 
 OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  oz_m3 M = oz_difference(acc, oz_vec_ld(f->dx, i), oz_block3_ld(f->gradient_sum, f->stride, i));
+  oz_v3 dx = oz_vec_ld(f->dx, i);
+  oz_m3 M = oz_difference(acc, dx, oz_block3_ld(f->gradient_sum, f->stride, i));
   oz_s3 B = oz_six_ld(f->B, f->stride, i), p = oz_six_ld(f->cg_direction, f->stride, i),
         z = oz_six_ld(f->cg_residual, f->stride, i);
   oz_real e[3], a = oz_ld(f->a, i), zero = oz_set(0.0f);
   oz_mask on = oz_preconditioner_eigenvalues(f, i, e);
   oz_m3 U = oz_q4_matrix(oz_turn_ld(f->precond_rotation, f->stride, i));
   oz_metric m = oz_metric_of(f, e, a);
-  oz_s3 q = oz_strain_of(f, &M, &B, 2.0f), w;
+  oz_s3 q = oz_strain_of(f, i, &M, &B, dx, 0.0f, 2.0f), w;
   oz_comply(f, a, &p, oz_set(1.0f), &q);
   for (int c = 0; c < 6; c++) q.s[c] = oz_select(on, q.s[c], zero);
   red[0] = oz_s3_dot(&p, &q);

@@ -81,6 +81,16 @@ typedef struct oz_wall {
   float press; /* this wall's part of d grad C is -press n, written by wall_density */
 } oz_wall;
 
+/* A wall in the strain of a particle next to it (wall_row.h). */
+typedef struct oz_wall_row {
+  float w[3];     /* normal times the wall's share of the gradient along it */
+  float b;        /* separation over the distance from the wall; 0: no row */
+  float goal[3];  /* m/s: b times the wall's velocity */
+  uint32_t plane; /* of the contact */
+  float pull[3];  /* m: of the wall, by the multipliers sent last; times the inverse mass */
+  float unused;
+} oz_wall_row;
+
 /* Load of one particle on the boundary particles near it, by collider (physics/load.h). One for
  * each wall contact. */
 #define OZ_LOADS 4 /* colliders that one particle can load */
@@ -289,7 +299,7 @@ typedef struct oz_cauchy {
 } oz_cauchy;
 
 /* Constants of surface tension and cohesion (physics/tension.h). */
-#define OZ_TENSION_SHARE 0.36f /* measured: physics/tension.h */
+#define OZ_TENSION_SHARE 0.53f /* measured: physics/tension.h */
 
 /* Stability limit of sigma dt^2 / m: in models without a velocity projection, and with one, where
  * it grows with the viscous number n = mu dt / (rho d^2): the viscous solve damps motion that

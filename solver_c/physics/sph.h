@@ -123,15 +123,16 @@ OZ_FN void oz_sph_density_begin(const oz_frame *f, uint32_t i, oz_sph_density_se
 OZ_FN void oz_sph_density_pair(const oz_frame *f, const oz_sph_density_self *s, const oz_group *n,
                                oz_real *acc) {
   oz_v3 r = oz_sub(s->x, oz_vec_near(f->x, n));
-  oz_real r2 = oz_dot(r, r), q = oz_max(f->h2 - r2, oz_set(0.0f));
-  acc[0] += oz_select(r2 > oz_set(1e-10f * f->h2), q * q * q, oz_set(0.0f)); /* not the padding */
+  oz_real r2 = oz_dot(r, r);
+  acc[0] +=
+      oz_select(r2 > oz_set(1e-10f * f->h2), oz_kernel(f, r2), oz_set(0.0f)); /* not the padding */
 }
 
 OZ_FN void oz_sph_density_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real w[4], zero = oz_set(0.0f);
   oz_ld4(f->wall_term, i, 4, 0, w);
-  oz_real rho = f->w_norm * acc[0] + f->w_self + w[3];
+  oz_real rho = f->w_self * acc[0] + f->w_self + w[3];
   oz_real p = f->blend.k * oz_density(f, i) * oz_max(rho - 1.0f, zero);
   oz_st(f->rho, i, rho);
   oz_vec_st(f->dx, i, oz_vec_ld(f->u, i), p / (rho * rho));

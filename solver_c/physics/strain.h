@@ -33,6 +33,7 @@ OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const 
   const oz_v3 y = {o->y[0], o->y[1], o->y[2]};
   oz_m3 Y = oz_difference(acc, y, o->gradient_sum);
   *F = oz_m3_mul_s(&Y, B);
+  oz_row_strain(f, i, y, f->dt, F);
   for (int c = 0; c < 9; c++) F->m[c] *= f->inv_d;
   F->m[0] += 1.0f;
   F->m[4] += 1.0f;
@@ -138,7 +139,9 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
 
   /* A = -d dLam R B - (arm / 2) h_i (F - I): the constraint and the affine part of the zero-energy
    * control in one matrix, because the weight c is chosen so that c x0_ji = arm ghat_ij */
-  oz_m3 RB = oz_m3_mul_s(&R, &o->at.B), dlf = oz_s3_full(&dl), A = oz_m3_mul(&dlf, &RB);
+  oz_m3 dlf = oz_s3_full(&dl), T = oz_m3_mul(&dlf, &R);
+  oz_row_stress(f, i, &T);
+  oz_m3 A = oz_m3_mul_s(&T, &o->at.B);
   F.m[0] -= 1.0f;
   F.m[4] -= 1.0f;
   F.m[8] -= 1.0f;

@@ -75,8 +75,7 @@ OZ_FN void oz_link_smooth_begin(const oz_frame *f, uint32_t i, oz_link_smooth_se
 OZ_FN void oz_link_smooth_pair(const oz_frame *f, const oz_link_smooth_self *s, const oz_group *n,
                                oz_real *acc) {
   oz_v3 r = oz_sub(s->x, oz_vec_near(f->x, n)), u = oz_vec_near(f->u, n);
-  oz_real t = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
-  oz_real w = oz_gather1(f->link_smoothing, n->j, 1) * (f->w_norm * t * t * t);
+  oz_real w = oz_gather1(f->link_smoothing, n->j, 1) * (f->w_self * oz_kernel(f, oz_dot(r, r)));
   acc[0] += w * (u.x - s->u.x);
   acc[1] += w * (u.y - s->u.y);
   acc[2] += w * (u.z - s->u.z);
@@ -170,8 +169,7 @@ OZ_FN void oz_link_bound_pair(const oz_frame *f, const oz_link_bound_self *s, co
   acc[2] += g.z;
   oz_real g2 = oz_dot(g, g), light = oz_gather1(f->omega, n->j, 1), cube = light * light * light;
   acc[3] += g2;
-  oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
-  acc[4] += v[3] * (q * q * q);
+  acc[4] += v[3] * oz_kernel(f, oz_dot(r, r));
   acc[5] += cube * g2;
   acc[6] += cube * light * g2;
 }
@@ -186,7 +184,7 @@ OZ_FN void oz_link_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   /* a held particle among held ones moves none */
   lightest = oz_select(lightest > oz_set(0.0f), lightest, oz_set(1.0f));
   oz_st(f->density_relaxation, i, -OZ_LINK_DENSITY / (D * lightest));
-  oz_link_send(f, i, f->w_norm * acc[4] - oz_pad_weight(f, i) + f->w_self + w[3],
+  oz_link_send(f, i, f->w_self * acc[4] - oz_pad_weight(f, i) + f->w_self + w[3],
                f->links.cohesion);
 }
 
@@ -204,15 +202,14 @@ OZ_FN void oz_link_lambda_pair(const oz_frame *f, const oz_link_lambda_self *s, 
   oz_real v[4];
   oz_near4(f->p, n, v);
   oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
-  oz_real q = oz_max(f->h2 - oz_dot(r, r), oz_set(0.0f));
-  acc[0] += v[3] * (q * q * q);
+  acc[0] += v[3] * oz_kernel(f, oz_dot(r, r));
 }
 
 OZ_FN void oz_link_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
   oz_real w[4];
   oz_ld4(f->wall_term, i, 4, 0, w);
-  oz_link_send(f, i, f->w_norm * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3], 0.0f);
+  oz_link_send(f, i, f->w_self * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3], 0.0f);
 }
 
 /* ---- link_move: densities and links side by side, from the same positions (lines 14 to 19 of

@@ -6,19 +6,21 @@
 #include "physics/pairs.h"
 #include "physics/rows.h"
 #include "physics/wall_planes.h"
+#include "physics/wall_row.h"
 
-/* factor on the mirror pressure: with 1, slabs of four densities float 0.7% of their draught too
- * high, on average */
-#define OZ_WALL_MIRROR_PART 0.98f
+/* factor on the mirror pressure of models without wall rows, whose walls push with the slope of a
+ * half-space */
+#define OZ_WALL_MIRROR_PART 0.92f
 
-/* Part of the poly6 kernel that a half-space at signed distance D = q h fills: 315/256 int_q^1
- * (1-t^2)^4 dt; 1/2 at q = 0. */
+/* Part of the kernel W that a half-space at signed distance D = q h fills: 693/512 int_q^1
+ * (1-t^2)^5 dt; 1/2 at q = 0. */
 OZ_FN float oz_half_space(float q) {
   q = oz_minf(oz_maxf(q, -1.0f), 1.0f);
   float t = q * q;
   float sum =
-      q * (1.0f + t * (-4.0f / 3.0f + t * (6.0f / 5.0f + t * (-4.0f / 7.0f + t * (1.0f / 9.0f)))));
-  return oz_maxf(0.0f, 0.5f - (315.0f / 256.0f) * sum);
+      q * (1.0f + t * (-5.0f / 3.0f +
+                       t * (2.0f + t * (-10.0f / 7.0f + t * (5.0f / 9.0f + t * (-1.0f / 11.0f))))));
+  return oz_maxf(0.0f, 0.5f - (693.0f / 512.0f) * sum);
 }
 
 /* h times the integral of the spiky kernel 15/(pi h^6) (h-r)^3, whose gradient the density uses,
@@ -27,6 +29,18 @@ OZ_FN float oz_half_space(float q) {
 OZ_FN float oz_half_space_slope(float q) {
   float a = fabsf(q), w = oz_maxf(0.0f, 1.0f - a);
   return 1.5f * w * w * w * w * (1.0f + 4.0f * a);
+}
+
+/* Distances, over h, at which a half-space fills as much, and pushes as much, as the image of a
+ * lattice in a wall. Fluid at a wall stands in layers, the first one half a separation off: there a
+ * half-space fills 2.5% too much, and pushes 1.6% too little, but the second layer five times too
+ * much. With these distances every layer of a lattice has a density of 1 and is in balance; they
+ * grow faster than the distance itself, which holds settled fluid in the same place. */
+OZ_FN float oz_wall_value_at(const oz_frame *f, float q) {
+  return f->is_conformation ? 1.5f * q - 0.0905f : q;
+}
+OZ_FN float oz_wall_slope_at(const oz_frame *f, float q) {
+  return f->is_conformation ? oz_maxf(1.35f * q - 0.0867f, 0.0f) : q;
 }
 
 /* wall_density. Two walls that meet overlap behind their edge: together they fill 1 - product of (1
@@ -46,12 +60,12 @@ OZ_FN void oz_wall_density_at(const oz_frame *f, uint32_t contact, uint32_t plan
     for (int a = 0; a < 3; a++) n[k][a] = wall[k].n[a];
     float q = (wall[k].s + oz_dot3f(n[k], y)) * inv_h;
     int on = counts && wall[k].dense && q < 1.0f;
-    value[k] = on ? oz_half_space(q) : 0.0f;
+    value[k] = on ? oz_half_space(oz_wall_value_at(f, q)) : 0.0f;
     /* Where strain pushes pairs with the gradients of the start, the wall does so too. Otherwise it
      * is relatively too strong, and a third more of a light fluid stays on the floor under a heavy
      * one (ooze verify fluids.heavy-on-light). */
     const float at = f->fused_density && wall[k].s < f->h ? wall[k].s * inv_h : q;
-    press[k] = on ? f->d * inv_h * oz_half_space_slope(at) : 0.0f;
+    press[k] = on ? f->d * inv_h * oz_half_space_slope(oz_wall_slope_at(f, at)) : 0.0f;
     empty *= 1.0f - value[k];
   }
   term[3] = 1.0f - empty;
@@ -81,9 +95,8 @@ OZ_FN float oz_half_space_moment(float q) {
   return 0.5f - q + q4 * (2.5f + q * (-3.0f + q));
 }
 
-/* wall_dilation: dilation of a particle near walls, which fill their side of its kernel. */
-OZ_FN void oz_wall_dilation_item(const oz_frame *f, uint32_t contact) {
-  const size_t i = f->wall_particle[contact];
+/* Dilation of a particle near walls, which fill their side of its kernel. */
+OZ_FN void oz_wall_dilation(const oz_frame *f, uint32_t contact, size_t i) {
   const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   float trace = 0.0f, g[3], lanes[OZ_PAD];
   if (!f->wall_density || oz_word(f->owner, i) != 0) return;
@@ -101,6 +114,69 @@ OZ_FN void oz_wall_dilation_item(const oz_frame *f, uint32_t contact) {
   }
   oz_st(lanes, 0, oz_dilation(f, oz_set(trace), oz_set(oz_dot3f(g, g))));
   f->dilation[i] = lanes[0];
+}
+
+/* Distances below a quarter of a separation count as that: contact keeps fluid further away. */
+#define OZ_ROW_NEAREST 0.25f
+
+/* theta over the distance s / d: shares over distance, theta d / s, add up to 1 over layers that
+ * stand a separation apart, wherever the first one stands, so that fluid under the same stress
+ * everywhere is in balance with the wall. */
+OZ_FN float oz_row_share(float s) {
+  return s * oz_minf(1.0f, oz_maxf(0.0f, (1.1f - s) * (1.0f / 0.2f)));
+}
+
+OZ_FN oz_wall_row oz_no_row(void) {
+  const oz_wall_row none = {{0.0f, 0.0f, 0.0f}, 0.0f, {0.0f, 0.0f, 0.0f}, 0,
+                            {0.0f, 0.0f, 0.0f}, 0.0f};
+  return none;
+}
+
+/* The wall of a contact in the strain of its particle (wall_row.h): of several the one that fills
+ * most. Friction is its share. */
+OZ_FN void oz_wall_row_made(const oz_frame *f, uint32_t contact, size_t i) {
+  const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
+  oz_wall_row row = oz_no_row();
+  float most = 0.0f;
+  for (uint32_t k = 0; k < OZ_PLANES; k++) {
+    if (k >= f->wall_planes[contact]) break;
+    const float n[3] = {wall[k].n[0], wall[k].n[1], wall[k].n[2]},
+                u[3] = {wall[k].u[0], wall[k].u[1], wall[k].u[2]},
+                s = oz_maxf(wall[k].s + f->dt * oz_dot3f(n, u), OZ_ROW_NEAREST * f->d),
+                share = wall[k].friction * oz_row_share(s / f->d);
+    if (!(share > most)) continue;
+    most = share;
+    row.b = f->d / s, row.plane = k;
+    for (int a = 0; a < 3; a++) row.w[a] = share * n[a], row.goal[a] = row.b * u[a];
+  }
+  f->wall_row[contact] = row;
+  if (!(row.b > 0.0f)) return;
+#if OZ_GPU
+  oz_real p[3];
+  const oz_mask on = oz_three_get(f->precond_eigenvalues->v, (uint32_t)i, p);
+  const float more = oz_row_bound(f, &row, f->omega[i], oz_maxf(p[0], oz_maxf(p[1], p[2])));
+  for (int c = 0; c < 3; c++) p[c] += more;
+  oz_three_put(f->precond_eigenvalues->v, (uint32_t)i, p, on);
+#else
+  float *p[3], greatest = 0.0f;
+  for (uint32_t c = 0; c < 3; c++) {
+    p[c] = oz_block_at(f->precond_eigenvalues, 4, c, f->stride, (uint32_t)i);
+    greatest = oz_maxf(greatest, *p[c]);
+  }
+  const float more = oz_row_bound(f, &row, f->omega[i], greatest);
+  for (int c = 0; c < 3; c++) *p[c] += more;
+#endif
+}
+
+/* wall_rows, after gradient: walls in the strain, in the density and in the dilation of the
+ * particles next to them. */
+OZ_FN void oz_wall_rows_item(const oz_frame *f, uint32_t contact) {
+  const size_t i = f->wall_particle[contact];
+  if (f->dilates) oz_wall_dilation(f, contact, i);
+  if (oz_takes_row(f, i))
+    oz_wall_row_made(f, contact, i);
+  else
+    f->wall_row[contact] = oz_no_row();
 }
 
 /* wall_press, after density_lambda (multiplier in dx.w): load of the density constraint on the
@@ -193,7 +269,7 @@ OZ_FN float oz_mirror_push(const oz_frame *f, const oz_mirror *m, float press, i
   const float near = 0.5f * f->h - m->D, self = 4.0f * near * near; /* its own mirror particle, 2 D
                                                                      * away */
   const float mean = others ? (sum[1] + self * m->lam) / (sum[0] + self) : m->lam;
-  return OZ_WALL_MIRROR_PART * mean * press;
+  return (f->is_conformation ? 1.0f : OZ_WALL_MIRROR_PART) * mean * press;
 }
 
 /* The effect along one axis on the particle's move, and on the wall. n: normal; along: sum over

@@ -6,6 +6,7 @@
 
 #include "physics/rows.h"
 #include "physics/wall_planes.h"
+#include "physics/wall_row.h"
 
 /* d: a particle this much further away than its nearest neighbour counts as the same layer */
 #define OZ_WALL_LAYER 0.3f
@@ -226,6 +227,7 @@ OZ_CALL int oz_wall_behind(const oz_frame *f, const oz_wall *w, size_t i, uint32
 typedef struct oz_wall_inputs {
   float u[3], omega, a, tau, yield;
   int leaves, solid;
+  int row; /* the wall is in the particle's strain (wall_row.h) */
 } oz_wall_inputs;
 
 OZ_FN void oz_wall_inputs_ld(const oz_frame *f, size_t i, oz_wall_inputs *g) {
@@ -236,17 +238,19 @@ OZ_FN void oz_wall_inputs_ld(const oz_frame *f, size_t i, oz_wall_inputs *g) {
   g->tau = oz_relaxation_time_of(f, (uint32_t)i);
   g->yield = f->has_yield ? f->matter[f->material[i]].yield_stress : 0.0f;
   g->leaves = oz_wall_leaves(f, i);
+  g->row = f->contact_of && oz_takes_row(f, i);
   g->solid = oz_wall_solid(f, i);
 }
 
-/* Factor on the sliding velocity of the layer next to a wall. Fluid between the wall and the centre
- * of the particle, s away, shears at (u - u_w) / s and pulls with mu d^2 (u - u_w) / s; an implicit
- * step makes that a factor 1 / (1 + eta). So a channel has its no-slip plane at the wall, not at
- * the first particles, and thin fluids with a boundary layer below the particle size are hardly
- * held. Friction scales the effect: with 0 a particle slides at any viscosity. */
+/* Factor on the sliding velocity of the layer next to a wall, for particles with too few neighbours
+ * for a strain, and for schemes that do not project velocities. Fluid between the wall and the
+ * centre of the particle, s away, shears at (u - u_w) / s and pulls with mu d^2 (u - u_w) / s; an
+ * implicit step makes that a factor 1 / (1 + eta). So a channel has its no-slip plane at the wall,
+ * not at the first particles, and thin fluids with a boundary layer below the particle size are
+ * hardly held. Friction scales the effect: with 0 a particle slides at any viscosity. */
 OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, const oz_wall_inputs *g) {
   const float s0 = oz_wall_start(f, w);
-  if (g->leaves || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
+  if (g->leaves || g->row || !(w->friction > 0.0f) || !(s0 < OZ_WALL_SHEAR * f->d)) return 1.0f;
   /* mu = (tau + dt) / alpha and alpha = a V0 dt^2 / (m_ref d^2): eta = dt mu d^2 / (s m) */
   const float eta =
       (g->tau + f->dt) * f->inv_dt * g->omega * f->d / (g->a * oz_maxf(s0, 0.25f * f->d));
@@ -394,6 +398,22 @@ OZ_FN void oz_wall_load_item(const oz_frame *f, uint32_t contact) {
   oz_wall_load_of(f, contact, f->wall_particle[contact]);
 }
 
+/* Load of the wall in the particle's strain, by the multiplier of the whole velocity phase. */
+OZ_FN void oz_wall_row_load(const oz_frame *f, uint32_t contact, size_t i, float *impulse) {
+  const oz_wall_row *r = f->wall_row + contact;
+  if (!(r->b > 0.0f)) return;
+  const oz_s3 lam = oz_lam_of(f, (uint32_t)i);
+  const float share = sqrtf(oz_dot3f(r->w, r->w)), inv = 1.0f / oz_maxf(share, 1e-6f),
+              n[3] = {inv * r->w[0], inv * r->w[1], inv * r->w[2]},
+              s[6] = {oz_first(lam.s[0]), oz_first(lam.s[1]), oz_first(lam.s[2]),
+                      oz_first(lam.s[3]), oz_first(lam.s[4]), oz_first(lam.s[5])},
+              t[3] = {s[0] * n[0] + s[3] * n[1] + s[4] * n[2],
+                      s[3] * n[0] + s[1] * n[1] + s[5] * n[2],
+                      s[4] * n[0] + s[5] * n[1] + s[2] * n[2]},
+              along = oz_dot3f(t, n), scale = f->m_ref * f->inv_dt * f->d * r->b * share;
+  for (uint32_t a = 0; a < 3; a++) impulse[3 * r->plane + a] -= scale * (t[a] - along * n[a]);
+}
+
 /* wall_clamp, after the velocity solve: no active plane is penetrated, and its friction is recorded
  * as done. (The solve keeps both up to rounding; planes that added no direction are corrected
  * here.) */
@@ -404,6 +424,7 @@ OZ_FN int oz_wall_clamped(const oz_frame *f, uint32_t contact, uint32_t planes, 
   float *impulse = f->wall_impulse + (size_t)contact * f->contact_planes * 3;
   if (!(f->omega[i] > 0.0f)) return 0;
   const float mass = f->m_ref / f->omega[i];
+  if (f->contact_of) oz_wall_row_load(f, contact, i, impulse);
   for (uint32_t k = 0; k < planes; k++) {
     if (wall[k].active != OZ_WALL_STUCK) continue;
     /* The impulse given to the wall is the force that held the particle. Beyond the wall's limit it

@@ -286,6 +286,7 @@ static void check_isa(uint32_t isa) {
   t.base.table = &twin_table;
   t.wall = (oz_wall *)calloc(MOST * OZ_PLANES, sizeof *t.wall);
   t.impulse = (float *)calloc(MOST * OZ_PLANES * 3, sizeof *t.impulse);
+  t.row = (oz_wall_row *)calloc(MOST, sizeof *t.row);
   t.planes = (uint32_t *)calloc(MOST, sizeof *t.planes);
   t.particle = (uint32_t *)calloc(MOST, sizeof *t.particle);
   for (int k = 0; k < ARRAYS; ++k)
@@ -316,6 +317,7 @@ static void check_isa(uint32_t isa) {
   t.vector->base.table->destroy(&t.vector->base);
   free(t.wall);
   free(t.impulse);
+  free(t.row);
   free(t.planes);
   free(t.particle);
   for (int k = 0; k < ARRAYS; ++k) free(t.before[k]);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+
 #include "check.h"
 #include "cuda/compare_arrays.h"
 
@@ -9,21 +11,23 @@ typedef struct wall_copy {
   oz_wall *wall;
   uint32_t *planes;
   float *impulse;
+  oz_wall_row *row;
 } wall_copy;
 static wall_copy read_walls(const side *s) {
   const size_t n = s->f.wall_count;
   wall_copy w = {calloc(n + 1, sizeof *w.load), calloc(n * OZ_PLANES + 1, sizeof *w.wall),
-                 calloc(n + 1, 4), calloc(n * OZ_PLANES * 3 + 1, 4)};
+                 calloc(n + 1, 4), calloc(n * OZ_PLANES * 3 + 1, 4), calloc(n + 1, sizeof *w.row)};
   if (n) {
     side_get(s, w.wall, s->f.wall, n * s->f.contact_planes * sizeof *w.wall);
     side_get(s, w.planes, s->f.wall_planes, n * 4);
     side_get(s, w.impulse, s->f.wall_impulse, n * s->f.contact_planes * 12);
+    if (s->f.contact_of) side_get(s, w.row, s->f.wall_row, n * sizeof *w.row);
     if (s->f.has_loads) side_get(s, w.load, s->f.load, n * sizeof *w.load);
   }
   return w;
 }
 static void free_walls(wall_copy *w) {
-  free(w->load), free(w->wall), free(w->planes), free(w->impulse);
+  free(w->load), free(w->wall), free(w->planes), free(w->impulse), free(w->row);
 }
 /* Where that of collider `handle` is; -1: nowhere. */
 static int load_of(const oz_load *l, uint32_t handle) {
@@ -58,6 +62,7 @@ static void sync_walls(const both *t) {
     memcpy(b.impulse + (size_t)(sb - 1) * room * 3, a.impulse + (size_t)(sa - 1) * room * 3,
            room * 12);
     b.planes[sb - 1] = a.planes[sa - 1];
+    b.row[sb - 1] = a.row[sa - 1];
     uint32_t near[4]; /* is about rows, which each has its own */
     memcpy(near, b.load[sb - 1].near, sizeof near);
     b.load[sb - 1] = a.load[sa - 1];
@@ -67,6 +72,7 @@ static void sync_walls(const both *t) {
   CHECK(t->b.copy(t->b.b, t->b.f.wall, b.wall, n * room * sizeof *b.wall));
   CHECK(t->b.copy(t->b.b, t->b.f.wall_planes, b.planes, n * 4));
   CHECK(t->b.copy(t->b.b, t->b.f.wall_impulse, b.impulse, n * room * 12));
+  if (t->b.f.contact_of) CHECK(t->b.copy(t->b.b, t->b.f.wall_row, b.row, n * sizeof *b.row));
   if (t->b.f.has_loads) CHECK(t->b.copy(t->b.b, t->b.f.load, b.load, n * sizeof *b.load));
   free_walls(&a), free_walls(&b);
 }
@@ -182,6 +188,32 @@ static void wall_words(const oz_wall *w, float d, float out[10]) {
   memcpy(out, words, sizeof words);
 }
 
+/* The wall in the strain of one particle, as far as it takes part: at the kernel's edge the one has
+ * a row without a share, the other none. */
+static void row_words(const oz_wall_row *r, float d, float out[10]) {
+  const float share = sqrtf(r->w[0] * r->w[0] + r->w[1] * r->w[1] + r->w[2] * r->w[2]);
+  const float words[10] = {r->w[0],
+                           r->w[1],
+                           r->w[2],
+                           share * r->b,
+                           share * r->goal[0],
+                           share * r->goal[1],
+                           share * r->goal[2],
+                           r->pull[0] / d,
+                           r->pull[1] / d,
+                           r->pull[2] / d};
+  memcpy(out, words, sizeof words);
+}
+static void compare_rows(const oz_wall_row *a, const oz_wall_row *b, float d, double *scale,
+                         double *worst) {
+  float x[10], y[10];
+  row_words(a, d, x), row_words(b, d, y);
+  for (int c = 0; c < 10; c++) {
+    *scale = fmax(*scale, fabs((double)x[c]));
+    *worst = fmax(*worst, fabs((double)x[c] - (double)y[c]));
+  }
+}
+
 /* Planes of one particle, and the impulses that they took: greatest values and differences. */
 static void compare_planes(const both *t, const wall_copy *wa, const wall_copy *wb, uint32_t sa,
                            uint32_t sb, double scale[2], double worst[2]) {
@@ -224,6 +256,8 @@ static void compare_walls(both *t, oz_stage stage, double *difference) {
           compare_load(&wa.load[sa - 1], &wb.load[sb - 1], scale, worst);
         else
           compare_planes(t, &wa, &wb, sa - 1, sb - 1, scale, worst);
+        if (!what && t->rows)
+          compare_rows(&wa.row[sa - 1], &wb.row[sb - 1], t->a.f.d, scale, worst);
         const double least = what ? 0.0 : 1.0;
         if (pass) difference[m++] = fmax(worst[0] / fmax(scale[0], least), worst[1] / scale[1]);
       }
@@ -263,6 +297,7 @@ static void constants(both *t, const oz_frame *f) {
   const int lawful = f->carried && f->q == t->a.carried; /* the projections of a law of flow */
   t->b.f.q = lawful ? t->b.carried : t->b.q;
   t->b.f.carried = lawful ? t->b.q : t->b.carried;
+  if (!f->contact_of) t->b.f.contact_of = NULL; /* walls sets its own */
 }
 static void keep_places(side *s) {
   s->y = s->f.y, s->y2 = s->f.y2, s->u = s->f.u, s->u2 = s->f.u2;
@@ -303,7 +338,8 @@ static void both_frame(oz_backend *o, oz_frame *f) {
   ON(&t->a, frame)(t->a.b, &t->a.f);
   ON(&t->b, frame)(t->b.b, &t->b.f);
   t->n = t->a.f.count;
-  t->velocity = t->position = t->ran_gradient = t->scratch = t->heat = t->soft = t->tension = 0;
+  t->velocity = t->position = t->ran_gradient = t->rows = t->scratch = t->heat = t->soft =
+      t->tension = 0;
   t->keys = 1;
   /* a stage may run before they are sorted */
   keep_places(&t->a), keep_places(&t->b);
@@ -403,6 +439,7 @@ static ooze_result both_run(oz_backend *o, const oz_frame *f, oz_stage stage, do
       stage == OZ_STAGE_filter_gradient)
     t->scratch = 0;
   if (stage == OZ_STAGE_gradient) t->ran_gradient = 1;
+  if (stage == OZ_STAGE_wall_rows) t->rows = 1;
   if (stage == OZ_STAGE_bound_sums) t->near = 1;
   if (stage == OZ_STAGE_density_bound) t->bounded = 1, t->near = 0;
   t->pushed = (t->pushed || stage == OZ_STAGE_density_lambda) && stage != OZ_STAGE_finish;
@@ -457,7 +494,7 @@ static ooze_result both_links_update(oz_backend *o, oz_frame *f, uint32_t rule, 
   t->b.f.link_row = fresh.link_row, t->b.f.link_len = fresh.link_len, t->b.f.link_j = fresh.link_j;
   t->b.f.link_rest = fresh.link_rest, t->b.f.link_kind = fresh.link_kind,
   t->b.f.link_spare = fresh.link_spare;
-  t->b.f.link_share = fresh.link_share, t->b.f.link_fused_length = fresh.link_fused_length;
+  t->b.f.link_share = fresh.link_share;
   free(a), free(b);
   *f = t->a.f;
   return OOZE_OK;

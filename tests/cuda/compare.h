@@ -55,6 +55,7 @@ typedef struct both {
   int bounded; /* density_bound has: diag and density_row_sum have become density_relaxation and rho
                 */
   int ran_gradient; /* in this substep */
+  int rows;         /* wall_rows has run in this substep */
   int scratch;      /* A and dx hold nothing at present */
   int keys;         /* A holds the CPU's sort keys: until gradient */
   int paper;        /* scheme: paper */

@@ -135,7 +135,7 @@ OZ_CASE(vdbs_move_by_velocity_grids_and_by_their_points_v) {
   };
   auto speed = [&](Make::Function f, std::string *words = nullptr) {
     Slab s(f, OOZE_BOUNDARY_SDF);
-    const GU_Detail *g = s.at(6);
+    const GU_Detail *g = s.at(12); // when its swing is over
     if (words) *words = said(s.solver);
     return mean(g, "v", 0);
   };
@@ -143,18 +143,18 @@ OZ_CASE(vdbs_move_by_velocity_grids_and_by_their_points_v) {
   CHECK_NEAR(speed([&](GU_Detail &g, double f) {
                ball(g, f / 48), grids::flow(g, "v", 0.5f, 0, 0, 0, 0);
              }),
-             0.5, 0.15, "carried along: friction 1; dough swings a little");
+             0.5, 0.05, "carried along: friction 1");
   CHECK_NEAR(speed([&](GU_Detail &g, double f) {
                ball(g, f / 48), grids::flow(g, "surfacevel", 0.5f, 0, 0, 0, 0),
                    grids::flow(g, "v", -3, 0, 0, 0, 0);
              }),
-             0.5, 0.15, "its own velocities go before others");
+             0.5, 0.05, "its own velocities go before others");
   // a turn about z at 0.25 rad/s moves the top, 2 m above the centre, at -0.5 m/s
   std::string words;
   CHECK_NEAR(
       speed([&](GU_Detail &g, double) { ball(g), grids::flow(g, "vel", 0, 0, 0.25f, -2.0f, 0); },
             &words),
-      -0.5, 0.15, "carried round; dough swings a little");
+      -0.5, 0.06, "carried round");
   CHECK(words.empty(), "%s", words.c_str());
   CHECK_NEAR(speed([&](GU_Detail &g, double f) {
                ball(g, f / 48);
@@ -341,7 +341,7 @@ OZ_CASE(packed_primitives_are_rigid_colliders_of_their_own) {
     return f;
   };
   const double rising = stepped(1, 0), still_there = stepped(0, 0);
-  CHECK(rising < still_there - 0.3 * weight, "a rise at 1 m/s pushes: %g against %g N, weight %g",
+  CHECK(rising < still_there - 0.2 * weight, "a rise at 1 m/s pushes: %g against %g N, weight %g",
         rising, still_there, weight);
   whole_world();
 }

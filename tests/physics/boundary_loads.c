@@ -165,7 +165,9 @@ OZ_CASE(a_host_that_does_not_ask_gets_the_same_bits_without_them) {
         CHECK_EQ(ooze_collider_loads(s, 1), OOZE_OK);
         CHECK(ooze_step(s, 1.0 / 24.0) == OOZE_OK, "%s", ooze_solver_message(s));
         CHECK_EQ(ooze_collider_load(s, c, force, torque), OOZE_OK);
-        CHECK(force[1] < 0.0f, "model %u: %g N", all[k], (double)force[1]);
+        /* blend: the pressure of particles is in no load */
+        CHECK(force[1] < 0.0f || all[k] == OOZE_MODEL_BLEND, "model %u: %g N", all[k],
+              (double)force[1]);
       }
       ooze_solver_destroy(s);
     }

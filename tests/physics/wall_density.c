@@ -6,11 +6,15 @@ OZ_TEST_MAIN()
 
 /* ---- Density ---- */
 
-static double poly6(double q) {
-  return q < 1.0 ? 315.0 / (64.0 * 3.14159265358979) * pow(1.0 - q * q, 3.0) : 0.0;
+static double kernel(double q) {
+  return q < 1.0 ? 3465.0 / (512.0 * 3.14159265358979) * pow(1.0 - q * q, 4.0) : 0.0;
 }
 static double spiky(double q) {
   return q < 1.0 ? 15.0 / 3.14159265358979 * pow(1.0 - q, 3.0) : 0.0;
+}
+/* minus its derivative */
+static double spiky_slope(double q) {
+  return q < 1.0 ? 45.0 / 3.14159265358979 * pow(1.0 - q, 2.0) : 0.0;
 }
 
 /* Rings of the half-space z > q about the axis, h = 1. */
@@ -18,7 +22,7 @@ static double half_space(double q) {
   double sum = 0.0, step = 1.0 / 400.0;
   for (double z = q + 0.5 * step; z < 1.0; z += step)
     for (double r = 0.5 * step; r < 1.0; r += step)
-      sum += 2.0 * 3.14159265358979 * r * poly6(sqrt(r * r + z * z)) * step * step;
+      sum += 2.0 * 3.14159265358979 * r * kernel(sqrt(r * r + z * z)) * step * step;
   return sum;
 }
 static double sheet(double q) {
@@ -66,7 +70,7 @@ OZ_CASE(wall_term_is_value_and_gradient_of_the_walls_density) {
 }
 
 OZ_CASE(a_corner_fills_what_its_walls_fill_together) {
-  /* the wedge {x < -a or y < -b} of the poly6 kernel by quadrature, against two planes */
+  /* the wedge {x < -a or y < -b} of the kernel by quadrature, against two planes */
   static const float at[3][2] = {{0.0f, 0.0f}, {0.23f, 0.23f}, {0.1f, 0.5f}};
   for (int k = 0; k < 3; k++) {
     double sum = 0.0, step = 1.0 / 50.0;
@@ -74,7 +78,7 @@ OZ_CASE(a_corner_fills_what_its_walls_fill_together) {
       for (double y = -1.0 + 0.5 * step; y < 1.0; y += step)
         for (double z = -1.0 + 0.5 * step; z < 1.0; z += step)
           if (x < -(double)at[k][0] || y < -(double)at[k][1])
-            sum += poly6(sqrt(x * x + y * y + z * z)) * step * step * step;
+            sum += kernel(sqrt(x * x + y * y + z * z)) * step * step * step;
     world *w = make(1, 1);
     box(w, 0, 0.5f, 0.5f, 0.5f, 1);
     put(w, 0, -0.5f + at[k][0] * w->f.h, -0.5f + at[k][1] * w->f.h, 0.0f);
@@ -96,19 +100,55 @@ OZ_CASE(a_corner_fills_what_its_walls_fill_together) {
   }
 }
 
-OZ_CASE(a_full_lattice_on_a_wall_is_about_at_rest) {
-  /* layers at d/2, 3d/2, ... over a wall, cubic lattice: fluid part plus wall part */
+OZ_CASE(a_full_lattice_on_a_wall_is_at_rest) {
+  /* layers at d/2, 3d/2, ... over a wall, cubic lattice: the layers below stand for their images */
   const double h = 2.2;
-  double all = 0.0, above = 0.0;
+  double all = 0.0, below[2] = {0.0}, push[2] = {0.0};
   for (int i = -3; i <= 3; i++)
     for (int j = -3; j <= 3; j++)
       for (int k = -3; k <= 3; k++) {
-        double weight = poly6(sqrt((double)(i * i + j * j + k * k)) / h);
-        all += weight;
-        if (j >= 0) above += weight;
+        const double r = sqrt((double)(i * i + j * j + k * k));
+        all += kernel(r / h);
+        for (int layer = 0; layer < 2; layer++)
+          if (-j > layer) {
+            below[layer] += kernel(r / h);
+            push[layer] += spiky_slope(r / h) * -j / r / (h * h * h * h);
+          }
       }
-  double first = above / all + (double)oz_half_space((float)(0.5 / h));
-  CHECK_NEAR(first, 1.0, 0.02, "the wall stands in for the layers that a lattice would have below");
+  for (int layer = 0; layer < 2; layer++) {
+    world *w = make(1, 1);
+    w->f.is_conformation = 1;
+    put(w, 0, 0.0f, ((float)layer + 0.5f) * D, 0.0f);
+    planes(w);
+    oz_wall_density_item(&w->f, 0);
+    CHECK_NEAR(w->term[3], below[layer] / all, 0.003, "the wall fills what the images would");
+    CHECK_NEAR(w->term[1], -push[layer], 0.01, "and pushes as they would");
+  }
+}
+
+OZ_CASE(kernel_tells_volume_and_not_order) {
+  /* sums over cubic lattices of one particle a unit of volume */
+  static const struct {
+    double edge;
+    int points;
+    double at[4][3];
+  } lattice[3] = {
+      {1.0, 1, {{0, 0, 0}}},
+      {1.2599210499, 2, {{0, 0, 0}, {0.5, 0.5, 0.5}}},
+      {1.5874010520, 4, {{0, 0, 0}, {0.5, 0.5, 0}, {0.5, 0, 0.5}, {0, 0.5, 0.5}}},
+  };
+  const double h = 2.2;
+  double sum[3] = {0.0};
+  for (int l = 0; l < 3; l++)
+    for (int i = -3; i <= 3; i++)
+      for (int j = -3; j <= 3; j++)
+        for (int k = -3; k <= 3; k++)
+          for (int p = 0; p < lattice[l].points; p++) {
+            const double *at = lattice[l].at[p], x = i + at[0], y = j + at[1], z = k + at[2];
+            sum[l] += kernel(lattice[l].edge * sqrt(x * x + y * y + z * z) / h) / (h * h * h);
+          }
+  CHECK_NEAR(sum[1] / sum[0], 1.0, 0.003, "body-centred over simple cubic");
+  CHECK_NEAR(sum[2] / sum[0], 1.0, 0.003, "face-centred over simple cubic");
 }
 
 OZ_CASE(loads_add_up_what_the_wall_took) {

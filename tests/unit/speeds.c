@@ -66,7 +66,7 @@ OZ_CASE(a_divergence_ends_the_step_with_a_sentence) {
 
 /* From step to step speeds grow by less than the margin. */
 OZ_CASE(so_does_a_slow_one_and_at_the_same_step_after_a_resume) {
-  ooze_solver *s = unstable(1e3);
+  ooze_solver *s = unstable(1.5e3);
   int steps;
   CHECK_EQ(step_until_lost(s, 0.02, &steps), OOZE_LOST_DIVERGED);
   CHECK(steps > 6, "lost after %d steps", steps);
@@ -74,7 +74,7 @@ OZ_CASE(so_does_a_slow_one_and_at_the_same_step_after_a_resume) {
   snprintf(said.text, sizeof said.text, "%s", ooze_solver_message(s));
   ooze_solver_destroy(s);
 
-  s = unstable(1e3);
+  s = unstable(1.5e3);
   ooze_result r = OOZE_OK;
   int resumed = 0;
   for (; resumed < 100 && r == OOZE_OK; ++resumed) {

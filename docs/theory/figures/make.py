@@ -243,13 +243,13 @@ def shifting():
     return p
 
 
-def poly6_lattice(layer):
+def kernel_lattice(layer):
     """What the layer-th layer below a lattice's flat surface lacks of density."""
     h2, total, lack = 2.2 ** 2, 0.0, 0.0
     for i in range(-3, 4):
         for j in range(-3, 4):
             for k in range(-3, 4):
-                w = max(0.0, h2 - i * i - j * j - k * k) ** 3
+                w = max(0.0, h2 - i * i - j * j - k * k) ** 4
                 total += w
                 if k > layer:
                     lack += w
@@ -264,7 +264,7 @@ def tension():
     p.line(40, 20, 330, 20, SOFT, 1, "4 3")
     p.text(185, 14, "surface", SOFT, 11)
     for j in range(5):
-        lack = poly6_lattice(j)
+        lack = kernel_lattice(j)
         p.line(400, 40 + d * j, 400 + 500 * lack, 40 + d * j, RED, 12)
         p.text(412 + 500 * lack, 44 + d * j, "%.3f" % lack, anchor="start", size=12)
     p.text(480, 212, "1 - ρ of each layer of the lattice", size=12)

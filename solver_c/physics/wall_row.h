@@ -1,0 +1,125 @@
+/* Walls in the strain of the particles next to them (docs/theory/walls.md, no-slip).
+ *
+ * A particle's gradient L comes from its neighbours, which are on one side of a wall only. The
+ * fluid towards the wall, s away, shears at (u - u_w) / s, and takes part with its share theta of
+ * K: L' = L + theta P ((u - u_w) / s - L n) n^T,      P = I - n n^T so that a linear flow that
+ * stands still at the wall has its own gradient in every particle. The transpose acts on stresses:
+ * neighbours feel T' = T - theta P T n n^T, and the wall pulls with theta P T n / s. The stress is
+ * the material's own, whatever its law. SPDX-License-Identifier: Apache-2.0 */
+#ifndef OZ_PHYSICS_WALL_ROW_H
+#define OZ_PHYSICS_WALL_ROW_H
+
+#include "physics/pairs.h"
+
+/* True for a particle of fluid with enough neighbours for a strain. */
+OZ_FN int oz_takes_row(const oz_frame *f, size_t i) {
+  return f->neighbours[i] >= OZ_MIN_NEIGHBOURS && oz_word(f->owner, i) == 0;
+}
+
+/* The rows of consecutive particles; zero where there is none. */
+typedef struct oz_row_lanes {
+  oz_v3 n, w;   /* normal; theta n */
+  oz_real b;    /* d / s */
+  oz_real pull; /* theta d / s */
+} oz_row_lanes;
+
+/* A member of the rows of consecutive particles, or 0. */
+#define OZ_ROW_MEMBER(f, i, member, out)                         \
+  do {                                                           \
+    float of_lane[OZ_LANES];                                     \
+    for (uint32_t k = 0; k < OZ_LANES; k++) {                    \
+      const uint32_t slot = (f)->contact_of[(i) + k];            \
+      of_lane[k] = slot ? (f)->wall_row[slot - 1].member : 0.0f; \
+    }                                                            \
+    (out) = oz_ld(of_lane, 0);                                   \
+  } while (0)
+
+/* 0 where no particle has a row. */
+OZ_FN int oz_row_ld(const oz_frame *f, uint32_t i, oz_row_lanes *r) {
+  float any = 0.0f;
+  if (!f->contact_of) return 0;
+  for (uint32_t k = 0; k < OZ_LANES; k++) {
+    const uint32_t slot = f->contact_of[i + k];
+    if (slot) any += f->wall_row[slot - 1].b;
+  }
+  if (!(any > 0.0f)) return 0;
+  OZ_ROW_MEMBER(f, i, w[0], r->w.x);
+  OZ_ROW_MEMBER(f, i, w[1], r->w.y);
+  OZ_ROW_MEMBER(f, i, w[2], r->w.z);
+  OZ_ROW_MEMBER(f, i, b, r->b);
+  oz_real square = oz_max(oz_dot(r->w, r->w), oz_set(1e-12f)), inv = oz_rsqrt(square);
+  r->n.x = inv * r->w.x, r->n.y = inv * r->w.y, r->n.z = inv * r->w.z;
+  r->pull = r->b * (square * inv);
+  return 1;
+}
+
+/* P v */
+OZ_FN oz_v3 oz_row_along(const oz_row_lanes *r, oz_v3 v) {
+  const oz_real k = oz_dot(r->n, v);
+  v.x -= k * r->n.x, v.y -= k * r->n.y, v.z -= k * r->n.z;
+  return v;
+}
+
+/* m += s t w^T */
+OZ_FN void oz_row_add(oz_m3 *m, oz_real s, oz_v3 t, oz_v3 w) {
+  const oz_v3 v = {s * w.x, s * w.y, s * w.z};
+  m->m[0] += t.x * v.x, m->m[1] += t.x * v.y, m->m[2] += t.x * v.z;
+  m->m[3] += t.y * v.x, m->m[4] += t.y * v.y, m->m[5] += t.y * v.z;
+  m->m[6] += t.z * v.x, m->m[7] += t.z * v.y, m->m[8] += t.z * v.z;
+}
+
+/* L, d times the gradient of v, becomes L'. goal: 1 for velocities, dt for displacements, 0 for
+ * changes of either. */
+OZ_FN void oz_row_strain(const oz_frame *f, uint32_t i, oz_v3 v, float goal, oz_m3 *L) {
+  oz_row_lanes r;
+  if (!oz_row_ld(f, i, &r)) return;
+  oz_v3 t = oz_m3_v(L, r.n);
+  t.x = r.b * v.x - t.x, t.y = r.b * v.y - t.y, t.z = r.b * v.z - t.z;
+  if (goal != 0.0f) {
+    oz_v3 g;
+    OZ_ROW_MEMBER(f, i, goal[0], g.x);
+    OZ_ROW_MEMBER(f, i, goal[1], g.y);
+    OZ_ROW_MEMBER(f, i, goal[2], g.z);
+    t.x -= goal * g.x, t.y -= goal * g.y, t.z -= goal * g.z;
+  }
+  oz_row_add(L, oz_set(1.0f), oz_row_along(&r, t), r.w);
+}
+
+/* T becomes T'; the pull of the wall is stored for the force. */
+OZ_FN void oz_row_stress(const oz_frame *f, uint32_t i, oz_m3 *T) {
+  oz_row_lanes r;
+  if (!oz_row_ld(f, i, &r)) return;
+  const oz_v3 t = oz_row_along(&r, oz_m3_v(T, r.n));
+  oz_row_add(T, oz_set(-1.0f), t, r.w);
+  const oz_real scale = f->d * r.pull;
+  float pull[3][OZ_LANES];
+  oz_st(pull[0], 0, scale * t.x), oz_st(pull[1], 0, scale * t.y), oz_st(pull[2], 0, scale * t.z);
+  for (uint32_t k = 0; k < OZ_LANES; k++) {
+    const uint32_t slot = f->contact_of[i + k];
+    if (!slot) continue;
+    for (int c = 0; c < 3; c++) f->wall_row[slot - 1].pull[c] = pull[c][k];
+  }
+}
+
+/* The pull that oz_row_stress has stored, added to a sum of forces. */
+OZ_FN void oz_row_pull(const oz_frame *f, uint32_t i, oz_v3 *sum) {
+  uint32_t any = 0;
+  oz_v3 p;
+  if (!f->contact_of) return;
+  for (uint32_t k = 0; k < OZ_LANES; k++) any |= f->contact_of[i + k];
+  if (!any) return;
+  OZ_ROW_MEMBER(f, i, pull[0], p.x);
+  OZ_ROW_MEMBER(f, i, pull[1], p.y);
+  OZ_ROW_MEMBER(f, i, pull[2], p.z);
+  sum->x += p.x, sum->y += p.y, sum->z += p.z;
+}
+
+/* What a row adds to the bound of its particle's eigenvalues (docs/theory/velocity_projection.md):
+ * it touches the particle itself with the weight theta d / s. greatest: of the eigenvalues without
+ * it, omega S^2 / 3 beta for neighbours all around, which tells S. */
+OZ_FN float oz_row_bound(const oz_frame *f, const oz_wall_row *r, float omega, float greatest) {
+  const float weight = r->b * sqrtf(r->w[0] * r->w[0] + r->w[1] * r->w[1] + r->w[2] * r->w[2]),
+              sum = sqrtf(3.0f * f->beta * omega * (greatest > 0.0f ? greatest : 0.0f));
+  return weight * (sum + omega * weight) / f->beta;
+}
+#endif

@@ -1,0 +1,101 @@
+/* No-slip at a wall with friction: fluid pushed along a floor moves as Stokes' first problem has
+ * it, and pulls the floor along; a slippery floor does neither. SPDX-License-Identifier: Apache-2.0
+ * oz_test: LABELS physics TIMEOUT 240 */
+#include <math.h>
+
+#include "check.h"
+#include "solver_kit.h"
+#include "ooze/ooze.h"
+
+enum { LONG = 50, HIGH = 16, DEEP = 4, COUNT = LONG * HIGH * DEEP, STEPS = 20 };
+static const float d = 0.01f;
+static const double viscosity = 20.0, density = 1000.0, push = 1.0, until = 0.1;
+
+/* Second repeated integral of the complementary error function. */
+static double i2erfc(double z) {
+  return 0.25 * ((1.0 + 2.0 * z * z) * erfc(z) - 2.0 * z * exp(-z * z) / sqrt(3.14159265358979));
+}
+
+static ooze_collider slab(ooze_solver *s, int axis, float half, float at, float friction) {
+  ooze_collider_desc c;
+  ooze_collider handle;
+  ooze_collider_desc_default(&c);
+  c.shape = OOZE_SHAPE_BOX, c.friction = friction;
+  c.half[0] = c.half[1] = c.half[2] = 1.0f, c.half[axis] = half;
+  c.start.position[axis] = c.end.position[axis] = at;
+  CHECK_OK(ooze_collider_add(s, &c, &handle), s);
+  return handle;
+}
+
+/* Speed and height of each layer in the middle of the fluid, mean speed of all; returns the floor's
+ * load in N m^-2 of its last step. */
+static double pushed(float friction, double speed[HIGH], double where[HIGH], double *mean) {
+  ooze_solver *s = cpu_solver(d);
+  ooze_params p;
+  ooze_params_default(&p);
+  p.gravity[0] = (float)push;
+  CHECK_OK(ooze_params_set(s, &p), s);
+  ooze_material m;
+  uint32_t index;
+  ooze_material_default(&m);
+  m.viscosity = (float)viscosity, m.density = (float)density;
+  CHECK_OK(ooze_material_add(s, &m, &index), s);
+  const float side = 0.1f + 0.5f * DEEP * d;
+  const ooze_collider floor = slab(s, 1, 0.1f, -0.1f, friction);
+  (void)slab(s, 2, 0.1f, side, 0.0f), (void)slab(s, 2, 0.1f, -side, 0.0f);
+
+  static float x[COUNT][3], v[COUNT][3];
+  for (uint32_t i = 0; i < COUNT; ++i) {
+    x[i][0] = ((float)(i % LONG) + 0.5f - 0.5f * LONG) * d;
+    x[i][1] = ((float)(i / LONG % HIGH) + 0.5f) * d;
+    x[i][2] = ((float)(i / (LONG * HIGH)) + 0.5f - 0.5f * DEEP) * d;
+  }
+  ooze_particles fluid;
+  ooze_particles_default(&fluid);
+  fluid.count = COUNT, fluid.material = index, fluid.positions = &x[0][0];
+  CHECK_OK(ooze_particles_add(s, &fluid, NULL), s);
+  float force[3] = {0.0f, 0.0f, 0.0f}, torque[3];
+  for (int f = 0; f < STEPS; ++f) CHECK_OK(ooze_step(s, until / STEPS), s);
+  CHECK_OK(ooze_collider_load(s, floor, force, torque), s);
+  CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, COUNT, 0, x), s);
+  CHECK_OK(ooze_attribute_read(s, OOZE_VELOCITY, 0, COUNT, 0, v), s);
+  double n[HIGH] = {0.0};
+  for (int l = 0; l < HIGH; ++l) speed[l] = where[l] = 0.0;
+  *mean = 0.0;
+  for (uint32_t i = 0; i < COUNT; ++i) {
+    const int l = (int)(x[i][1] / d);
+    *mean += (double)v[i][0] / COUNT;
+    if (l < 0 || l >= HIGH || fabsf(x[i][0]) > 8.0f * d) continue;
+    speed[l] += (double)v[i][0], where[l] += (double)x[i][1], n[l] += 1.0;
+  }
+  for (int l = 0; l < HIGH; ++l) speed[l] /= n[l], where[l] /= n[l];
+  ooze_solver_destroy(s);
+  return (double)force[0] / ((double)(LONG * DEEP) * (double)(d * d));
+}
+
+OZ_CASE(a_floor_with_friction_holds_fluid_as_stokes_has_it) {
+  double speed[HIGH], where[HIGH];
+  double mean;
+  const double nu = viscosity / density, pull = pushed(1.0f, speed, where, &mean);
+  for (int l = 0; l < 8; ++l) {
+    const double exact = push * until * (1.0 - 4.0 * i2erfc(where[l] / (2.0 * sqrt(nu * until))));
+    printf("layer %d: %.5f m/s, exact %.5f\n", l, speed[l], exact);
+    CHECK(fabs(speed[l] / exact - 1.0) < (l ? 0.08 : 0.2), "layer %d: %g, exact %g", l, speed[l],
+          exact);
+  }
+  /* 2 rho f sqrt(nu t / pi) */
+  const double exact = 2.0 * density * push * sqrt(nu * until / 3.14159265358979);
+  printf("pull on the floor: %.2f Pa, exact %.2f\n", pull, exact);
+  CHECK(fabs(pull / exact - 1.0) < 0.1, "%g, exact %g", pull, exact);
+}
+
+OZ_CASE(a_slippery_floor_holds_nothing) {
+  double speed[HIGH], where[HIGH];
+  double mean;
+  const double pull = pushed(0.0f, speed, where, &mean);
+  printf("mean speed %.5f m/s, of the lowest layer %.5f, pull %.3f Pa\n", mean, speed[0], pull);
+  CHECK(fabs(mean / (push * until) - 1.0) < 0.02, "%g", mean);
+  CHECK(fabs(pull) < 0.5, "%g Pa", pull);
+}
+
+OZ_TEST_MAIN()
