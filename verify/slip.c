@@ -66,7 +66,7 @@ static int halves(verify *v, uint32_t boundary, double viscosity, double angle, 
 
 /* Separations from a plate, which rises off a block of viscous fluid, to the highest particle.
  * Walls count in the density. */
-static double lift(verify *v, kit *k, uint32_t boundary, double stick) {
+static double lift(verify *v, kit *k, uint32_t boundary, double stick, double friction) {
   const double d = 0.02, speed = 0.1, low[3] = {-4 * d, 0.0, -4 * d}, up[3] = {0.0, speed, 0.0},
                half = 2 * d;
   const uint32_t n[3] = {8, 6, 8};
@@ -79,7 +79,7 @@ static double lift(verify *v, kit *k, uint32_t boundary, double stick) {
   ooze_collider_desc_default(&c);
   c.shape = OOZE_SHAPE_BOX;
   c.stick = (float)stick;
-  c.friction = 1.0f;
+  c.friction = (float)friction;
   c.boundary = boundary;
   c.half[0] = c.half[2] = (float)(6 * d), c.half[1] = (float)half;
   c.start.position[1] = (float)(top + half);
@@ -196,16 +196,21 @@ void verify_slip(verify *v) {
     verify_at_most(v, speed[1], 0.05 * free_speed, "m/s", "%s.sticky-half", name);
   }
   if (!verify_wants(v, "stick")) return;
-  double left = lift(v, &k, 0, 1e4);
+  double left = lift(v, &k, 0, 1e4, 1.0);
   if (verify_ran(v, &k)) verify_at_most(v, left, 0.7, "d", "stick.lifts");
   verify_note(v, "highest particle from a sticky plate that goes up at 0.1 m/s, after 0.25 s");
   kit_close(&k);
-  left = lift(v, &k, 1, 1e4);
+  left = lift(v, &k, 1, 1e4, 1.0);
   if (verify_ran(v, &k)) verify_at_most(v, left, 0.7, "d", "stick.particles.lifts");
   verify_note(v, "the same plate, of boundary particles");
   kit_close(&k);
-  left = lift(v, &k, 0, 0.0);
+  left = lift(v, &k, 0, 0.0, 0.0);
   if (verify_ran(v, &k)) verify_at_least(v, left, 2.0, "d", "stick.none");
+  verify_note(v, "a slippery plate without stick");
+  kit_close(&k);
+  left = lift(v, &k, 0, 0.0, 1.0);
+  if (verify_ran(v, &k)) verify_at_most(v, left, 0.7, "d", "stick.thick");
+  verify_note(v, "no stick, but 500 Pa s have to flow before air comes in between");
   kit_close(&k);
   double fell = hang(v, &k, 20.0);
   if (verify_ran(v, &k)) verify_at_most(v, fell, 0.2, "d", "stick.strong");

@@ -88,7 +88,9 @@ typedef struct oz_wall_row {
   float goal[3];  /* m/s: b times the wall's velocity */
   uint32_t plane; /* of the contact */
   float pull[3];  /* m: of the wall, by the multipliers sent last; times the inverse mass */
-  float unused;
+  float slides;   /* 1: tangential only; 0: it holds along the normal too */
+  float sucks;    /* of a normal hold: the part of volume that is in it */
+  float unused[3];
 } oz_wall_row;
 
 /* Load of one particle on the boundary particles near it, by collider (physics/load.h). One for

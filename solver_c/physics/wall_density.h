@@ -118,17 +118,53 @@ OZ_FN void oz_wall_dilation(const oz_frame *f, uint32_t contact, size_t i) {
 
 /* Distances below a quarter of a separation count as that: contact keeps fluid further away. */
 #define OZ_ROW_NEAREST 0.25f
+#define OZ_ROW_THINNEST 0.3f /* separations: least thickness of a film */
 
-/* theta over the distance s / d: shares over distance, theta d / s, add up to 1 over layers that
- * stand a separation apart, wherever the first one stands, so that fluid under the same stress
- * everywhere is in balance with the wall. */
-OZ_FN float oz_row_share(float s) {
-  return s * oz_minf(1.0f, oz_maxf(0.0f, (1.1f - s) * (1.0f / 0.2f)));
+/* The share theta of a wall, and the distance over which fluid shears towards it. K: of the
+ * particle, over that of a lattice; start: its distance.
+ *
+ * In fluid several layers deep theta is s / d, up to one separation: theta d / s then adds up to 1
+ * over layers that stand a separation apart, wherever the first one stands, so that fluid under the
+ * same stress everywhere is in balance with the wall. A film of one layer, or less, has no gradient
+ * across it but the wall's. Its thickness is h = sigma d, sigma the layer's density, and a film
+ * that drains feels 3 mu u / h: that is theta 1 and s = sigma d / sqrt(3). A film that thins out
+ * slows down, and stays. */
+OZ_FN void oz_row_film(const oz_frame *f, const float K[6], const float n[3], float start, float *s,
+                       float *share) {
+  const float x = start / f->d, reach = oz_minf(1.0f, oz_maxf(0.0f, (1.1f - x) * (1.0f / 0.2f))),
+              across = n[0] * (K[0] * n[0] + 2.0f * (K[3] * n[1] + K[4] * n[2])) +
+                       n[1] * (K[1] * n[1] + 2.0f * K[5] * n[2]) + K[2] * n[2] * n[2],
+              along = K[0] + K[1] + K[2] - across;
+  /* next to a wall a lattice has 0.5 across it, 0.33 at an edge, and 1.269 along it in one layer */
+  const float deep = oz_minf(1.0f, oz_maxf(0.0f, across * (1.0f / 0.3f))),
+              sigma = oz_minf(1.0f, oz_maxf(OZ_ROW_THINNEST, along * (1.0f / 1.269f)));
+  *share = (deep * x + (1.0f - deep)) * reach;
+  *s = (deep * x + (1.0f - deep) * 0.577f * sigma) * f->d;
+}
+
+/* 0 where a wall holds the particle along its normal too: one that leaves it, unless it is solid.
+ */
+OZ_FN float oz_row_slides(const oz_frame *f, size_t i, const float n[3], const float u[3]) {
+  const float *v = f->u + 4 * i, rel[3] = {v[0] - u[0], v[1] - u[1], v[2] - u[2]};
+  const int solid =
+      oz_relaxation_time_of(f, (uint32_t)i) > 0.0f && oz_compliance_of(f, (uint32_t)i) > 0.0f;
+  return oz_dot3f(rel, n) > 0.0f && !solid ? 0.0f : 1.0f;
+}
+
+/* Part of the volume in a normal hold: nu / (nu + d sqrt(g d)). Air pressure holds any fluid to a
+ * wall until air comes in between. In thin fluids that happens at once, by waves smaller than the
+ * particles. */
+OZ_FN float oz_row_sucks(const oz_frame *f, size_t i) {
+  /* m^2/s: mu = (tau + dt) / alpha, alpha = a V0 dt^2 / (m_ref d^2) */
+  const float nu = (oz_relaxation_time_of(f, (uint32_t)i) + f->dt) * f->omega[i] * f->d * f->d *
+                   f->inv_dt * f->inv_dt / f->a[i];
+  return nu / (nu + f->d * sqrtf(9.81f * f->d));
 }
 
 OZ_FN oz_wall_row oz_no_row(void) {
-  const oz_wall_row none = {{0.0f, 0.0f, 0.0f}, 0.0f, {0.0f, 0.0f, 0.0f}, 0,
-                            {0.0f, 0.0f, 0.0f}, 0.0f};
+  const oz_wall_row none = {
+      {0.0f, 0.0f, 0.0f}, 0.0f, {0.0f, 0.0f, 0.0f}, 0, {0.0f, 0.0f, 0.0f}, 1.0f, 0.0f,
+      {0.0f, 0.0f, 0.0f}};
   return none;
 }
 
@@ -137,16 +173,21 @@ OZ_FN oz_wall_row oz_no_row(void) {
 OZ_FN void oz_wall_row_made(const oz_frame *f, uint32_t contact, size_t i) {
   const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
   oz_wall_row row = oz_no_row();
-  float most = 0.0f;
+  float most = 0.0f, K[6];
+  for (uint32_t c = 0; c < 6; c++)
+    K[c] = 3.0f / f->k_ref * *oz_block_at(f->K, 6, c, f->stride, (uint32_t)i);
   for (uint32_t k = 0; k < OZ_PLANES; k++) {
     if (k >= f->wall_planes[contact]) break;
     const float n[3] = {wall[k].n[0], wall[k].n[1], wall[k].n[2]},
                 u[3] = {wall[k].u[0], wall[k].u[1], wall[k].u[2]},
-                s = oz_maxf(wall[k].s + f->dt * oz_dot3f(n, u), OZ_ROW_NEAREST * f->d),
-                share = wall[k].friction * oz_row_share(s / f->d);
+                start = oz_maxf(wall[k].s + f->dt * oz_dot3f(n, u), OZ_ROW_NEAREST * f->d);
+    float s, share;
+    oz_row_film(f, K, n, start, &s, &share);
+    share *= wall[k].friction;
     if (!(share > most)) continue;
     most = share;
     row.b = f->d / s, row.plane = k;
+    row.slides = oz_row_slides(f, i, n, u), row.sucks = oz_row_sucks(f, i);
     for (int a = 0; a < 3; a++) row.w[a] = share * n[a], row.goal[a] = row.b * u[a];
   }
   f->wall_row[contact] = row;

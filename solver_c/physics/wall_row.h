@@ -1,11 +1,17 @@
 /* Walls in the strain of the particles next to them (docs/theory/walls.md, no-slip).
  *
  * A particle's gradient L comes from its neighbours, which are on one side of a wall only. The
- * fluid towards the wall, s away, shears at (u - u_w) / s, and takes part with its share theta of
- * K: L' = L + theta P ((u - u_w) / s - L n) n^T,      P = I - n n^T so that a linear flow that
- * stands still at the wall has its own gradient in every particle. The transpose acts on stresses:
- * neighbours feel T' = T - theta P T n n^T, and the wall pulls with theta P T n / s. The stress is
- * the material's own, whatever its law. SPDX-License-Identifier: Apache-2.0 */
+ * fluid towards the wall, s away, shears at (u - u_w) / s, and takes part with the share theta:
+ *
+ *     L' = L + theta (P t n^T + k (n n^T - c I / 3)),   t = (u - u_w) / s - L n,   P = I - n n^T,
+ *
+ * so that a linear flow that stands still at the wall has its own gradient in every particle. k is
+ * 0 where normal motion is left to contact. Where fluid leaves the wall k is n . t: it has to flow
+ * to let air in between, which thick fluids do slowly. c is 1 where nothing sucks, and 0 where
+ * volume between particle and wall is held as in fluid (oz_row_sucks). The transpose acts on
+ * stresses: with t' = P T n + (n . T n - c tr T / 3) n, the latter where k is not 0, neighbours
+ * feel T' = T - theta t' n^T, and the wall pulls with theta t' / s. The stress is the material's
+ * own, whatever its law. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_WALL_ROW_H
 #define OZ_PHYSICS_WALL_ROW_H
 
@@ -18,9 +24,10 @@ OZ_FN int oz_takes_row(const oz_frame *f, size_t i) {
 
 /* The rows of consecutive particles; zero where there is none. */
 typedef struct oz_row_lanes {
-  oz_v3 n, w;   /* normal; theta n */
-  oz_real b;    /* d / s */
-  oz_real pull; /* theta d / s */
+  oz_v3 n, w;            /* normal; theta n */
+  oz_real b;             /* d / s */
+  oz_real pull;          /* theta d / s */
+  oz_real slides, third; /* third: of a normal hold, what leaves volume out */
 } oz_row_lanes;
 
 /* A member of the rows of consecutive particles, or 0. */
@@ -47,15 +54,19 @@ OZ_FN int oz_row_ld(const oz_frame *f, uint32_t i, oz_row_lanes *r) {
   OZ_ROW_MEMBER(f, i, w[1], r->w.y);
   OZ_ROW_MEMBER(f, i, w[2], r->w.z);
   OZ_ROW_MEMBER(f, i, b, r->b);
+  OZ_ROW_MEMBER(f, i, slides, r->slides);
+  OZ_ROW_MEMBER(f, i, sucks, r->third);
+  r->third = (1.0f / 3.0f) * (1.0f - r->third);
   oz_real square = oz_max(oz_dot(r->w, r->w), oz_set(1e-12f)), inv = oz_rsqrt(square);
   r->n.x = inv * r->w.x, r->n.y = inv * r->w.y, r->n.z = inv * r->w.z;
   r->pull = r->b * (square * inv);
   return 1;
 }
 
-/* P v */
-OZ_FN oz_v3 oz_row_along(const oz_row_lanes *r, oz_v3 v) {
+/* v without its normal part, which is returned where the wall holds it */
+OZ_FN oz_v3 oz_row_along(const oz_row_lanes *r, oz_v3 v, oz_real *held) {
   const oz_real k = oz_dot(r->n, v);
+  *held = (1.0f - r->slides) * k;
   v.x -= k * r->n.x, v.y -= k * r->n.y, v.z -= k * r->n.z;
   return v;
 }
@@ -82,14 +93,22 @@ OZ_FN void oz_row_strain(const oz_frame *f, uint32_t i, oz_v3 v, float goal, oz_
     OZ_ROW_MEMBER(f, i, goal[2], g.z);
     t.x -= goal * g.x, t.y -= goal * g.y, t.z -= goal * g.z;
   }
-  oz_row_add(L, oz_set(1.0f), oz_row_along(&r, t), r.w);
+  oz_real held, third;
+  oz_v3 along = oz_row_along(&r, t, &held);
+  along.x += held * r.n.x, along.y += held * r.n.y, along.z += held * r.n.z;
+  oz_row_add(L, oz_set(1.0f), along, r.w);
+  third = r.third * held * oz_dot(r.n, r.w);
+  L->m[0] -= third, L->m[4] -= third, L->m[8] -= third;
 }
 
 /* T becomes T'; the pull of the wall is stored for the force. */
 OZ_FN void oz_row_stress(const oz_frame *f, uint32_t i, oz_m3 *T) {
   oz_row_lanes r;
   if (!oz_row_ld(f, i, &r)) return;
-  const oz_v3 t = oz_row_along(&r, oz_m3_v(T, r.n));
+  oz_real held;
+  oz_v3 t = oz_row_along(&r, oz_m3_v(T, r.n), &held);
+  held -= (1.0f - r.slides) * r.third * (T->m[0] + T->m[4] + T->m[8]);
+  t.x += held * r.n.x, t.y += held * r.n.y, t.z += held * r.n.z;
   oz_row_add(T, oz_set(-1.0f), t, r.w);
   const oz_real scale = f->d * r.pull;
   float pull[3][OZ_LANES];

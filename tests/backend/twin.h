@@ -353,6 +353,8 @@ static void compare_walls(twin *t, const oz_frame *f, const oz_frame *g, oz_stag
         compare(t, name, "row w", k, c, (double)a->w[c], (double)b->w[c], 1, 1e-3, why, worst);
         compare(t, name, "row b w", k, c, (double)(a->b * a->w[c]), (double)(b->b * b->w[c]), 1,
                 1e-3, why, worst);
+        compare(t, name, "row sucks", k, c, (double)(a->sucks * a->w[c]),
+                (double)(b->sucks * b->w[c]), 1, 1e-3, why, worst);
       }
     CHECK(f->wall_planes[k] == g->wall_planes[k],
           "%s, %s: slot %u has %u walls, %u in the vector build", t->scene, name, k,

@@ -190,9 +190,9 @@ static void wall_words(const oz_wall *w, float d, float out[10]) {
 
 /* The wall in the strain of one particle, as far as it takes part: at the kernel's edge the one has
  * a row without a share, the other none. */
-static void row_words(const oz_wall_row *r, float d, float out[10]) {
+static void row_words(const oz_wall_row *r, float d, float out[11]) {
   const float share = sqrtf(r->w[0] * r->w[0] + r->w[1] * r->w[1] + r->w[2] * r->w[2]);
-  const float words[10] = {r->w[0],
+  const float words[11] = {r->w[0],
                            r->w[1],
                            r->w[2],
                            share * r->b,
@@ -201,14 +201,15 @@ static void row_words(const oz_wall_row *r, float d, float out[10]) {
                            share * r->goal[2],
                            r->pull[0] / d,
                            r->pull[1] / d,
-                           r->pull[2] / d};
+                           r->pull[2] / d,
+                           share * r->sucks};
   memcpy(out, words, sizeof words);
 }
 static void compare_rows(const oz_wall_row *a, const oz_wall_row *b, float d, double *scale,
                          double *worst) {
-  float x[10], y[10];
+  float x[11], y[11];
   row_words(a, d, x), row_words(b, d, y);
-  for (int c = 0; c < 10; c++) {
+  for (int c = 0; c < 11; c++) {
     *scale = fmax(*scale, fabs((double)x[c]));
     *worst = fmax(*worst, fabs((double)x[c] - (double)y[c]));
   }

@@ -1,7 +1,8 @@
 /* No-slip at a wall with friction: fluid pushed along a floor moves as Stokes' first problem has
- * it, and pulls the floor along; a slippery floor does neither. SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS physics TIMEOUT 240 */
+ * it, and pulls the floor along; a slippery floor does neither. Thin films, and fluid that leaves.
+ * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS physics TIMEOUT 240 */
 #include <math.h>
+#include <stdlib.h>
 
 #include "check.h"
 #include "solver_kit.h"
@@ -96,6 +97,84 @@ OZ_CASE(a_slippery_floor_holds_nothing) {
   printf("mean speed %.5f m/s, of the lowest layer %.5f, pull %.3f Pa\n", mean, speed[0], pull);
   CHECK(fabs(mean / (push * until) - 1.0) < 0.02, "%g", mean);
   CHECK(fabs(pull) < 0.5, "%g Pa", pull);
+}
+
+enum { WIDE = 24 };
+
+/* Mean of `axis` of positions or velocities in the middle of `layers` sheets of particles `apart`
+ * separations apart, beside a wall at 0: after `duration` with this pull. */
+static double sheets(int layers, float apart, float friction, const ooze_material *m,
+                     const float gravity[3], double duration, ooze_attribute what, int axis) {
+  static float x[8 * WIDE * WIDE][3];
+  const uint32_t n = (uint32_t)layers * WIDE * WIDE;
+  ooze_solver *s = cpu_solver(d);
+  ooze_params p;
+  uint32_t index;
+  ooze_params_default(&p);
+  for (int a = 0; a < 3; ++a) p.gravity[a] = gravity[a];
+  CHECK_OK(ooze_params_set(s, &p), s);
+  CHECK_OK(ooze_material_add(s, m, &index), s);
+  (void)slab(s, 1, 0.1f, -0.1f, friction);
+  for (uint32_t i = 0; i < n; ++i) {
+    x[i][0] = ((float)(i % WIDE) + 0.5f - 0.5f * WIDE) * apart * d;
+    x[i][1] = ((float)(i / (WIDE * WIDE)) + 0.5f) * d;
+    x[i][2] = ((float)(i / WIDE % WIDE) + 0.5f - 0.5f * WIDE) * apart * d;
+  }
+  ooze_particles fluid;
+  ooze_particles_default(&fluid);
+  fluid.count = n, fluid.material = index, fluid.positions = &x[0][0];
+  CHECK_OK(ooze_particles_add(s, &fluid, NULL), s);
+  const int steps = (int)(duration * 192.0 + 0.5);
+  for (int f = 0; f < steps; ++f) CHECK_OK(ooze_step(s, 1.0 / 192.0), s);
+  CHECK_OK(ooze_attribute_read(s, what, 0, n, 0, x), s);
+  double sum = 0.0, of = 0.0;
+  for (uint32_t i = 0; i < n; ++i)
+    if (abs((int)(i % WIDE) - WIDE / 2) < 6 && abs((int)(i / WIDE % WIDE) - WIDE / 2) < 6)
+      sum += (double)x[i][axis], of += 1.0;
+  ooze_solver_destroy(s);
+  return sum / of;
+}
+
+static ooze_material thick(double of) {
+  ooze_material m;
+  ooze_material_default(&m);
+  m.viscosity = (float)of;
+  return m;
+}
+
+OZ_CASE(a_film_of_one_layer_drains_as_one_and_slower_where_it_is_thinner) {
+  const ooze_material m = thick(10.0);
+  const float along[3] = {2.0f, 0.0f, 0.0f};
+  /* rho f h^2 / 3 mu, the mean over a film of the thickness h */
+  const double exact = 1000.0 * 2.0 * 1e-4 / 30.0;
+  const double full = sheets(1, 1.0f, 1.0f, &m, along, 0.2, OOZE_VELOCITY, 0),
+               thin = sheets(1, 1.3f, 1.0f, &m, along, 0.2, OOZE_VELOCITY, 0),
+               free = sheets(1, 1.0f, 0.0f, &m, along, 0.2, OOZE_VELOCITY, 0);
+  printf("%.5f m/s, exact %.5f; thinner %.5f; without friction %.4f\n", full, exact, thin, free);
+  CHECK(full > 0.5 * exact && full < 1.2 * exact, "%g, exact %g", full, exact);
+  CHECK(thin < 0.75 * full, "%g and %g m/s", thin, full);
+  CHECK(fabs(free / 0.4 - 1.0) < 0.03, "%g", free);
+}
+
+OZ_CASE(what_is_thick_lets_go_of_a_ceiling_slowly) {
+  const float down[3] = {0.0f, 9.81f, 0.0f}; /* the wall is above */
+  const double t = 0.15, fallen = 0.5 * 9.81 * t * t;
+  const ooze_material runny = thick(0.01), honey = thick(10.0), tar = thick(100.0);
+  ooze_material jelly = thick(0.0);
+  jelly.relaxation_time = 1e6f, jelly.compliance = 5e-4f;
+  const double start = 1.5 * (double)d;
+  const double of[5] = {sheets(3, 1.0f, 1.0f, &runny, down, t, OOZE_POSITION, 1) - start,
+                        sheets(3, 1.0f, 1.0f, &honey, down, t, OOZE_POSITION, 1) - start,
+                        sheets(3, 1.0f, 1.0f, &tar, down, t, OOZE_POSITION, 1) - start,
+                        sheets(3, 1.0f, 0.0f, &tar, down, t, OOZE_POSITION, 1) - start,
+                        sheets(3, 1.0f, 1.0f, &jelly, down, t, OOZE_POSITION, 1) - start};
+  printf("of %.1f mm: runny %.1f, honey %.1f, tar %.1f, slippery %.1f, jelly %.1f mm\n",
+         1e3 * fallen, 1e3 * of[0], 1e3 * of[1], 1e3 * of[2], 1e3 * of[3], 1e3 * of[4]);
+  CHECK(of[0] > 0.9 * fallen, "%g", of[0]);
+  CHECK(of[1] < 0.7 * fallen, "%g", of[1]);
+  CHECK(of[2] < 0.1 * fallen, "%g", of[2]);
+  CHECK(of[3] > 0.97 * fallen, "%g", of[3]);
+  CHECK(of[4] > 0.9 * fallen, "%g", of[4]);
 }
 
 OZ_TEST_MAIN()
