@@ -142,25 +142,6 @@ OZ_FN void oz_row_film(const oz_frame *f, const float K[6], const float n[3], fl
   *s = (deep * x + (1.0f - deep) * 0.577f * sigma) * f->d;
 }
 
-/* 0 where a wall holds the particle along its normal too: one that leaves it, unless it is solid.
- */
-OZ_FN float oz_row_slides(const oz_frame *f, size_t i, const float n[3], const float u[3]) {
-  const float *v = f->u + 4 * i, rel[3] = {v[0] - u[0], v[1] - u[1], v[2] - u[2]};
-  const int solid =
-      oz_relaxation_time_of(f, (uint32_t)i) > 0.0f && oz_compliance_of(f, (uint32_t)i) > 0.0f;
-  return oz_dot3f(rel, n) > 0.0f && !solid ? 0.0f : 1.0f;
-}
-
-/* Part of the volume in a normal hold: nu / (nu + d sqrt(g d)). Air pressure holds any fluid to a
- * wall until air comes in between. In thin fluids that happens at once, by waves smaller than the
- * particles. */
-OZ_FN float oz_row_sucks(const oz_frame *f, size_t i) {
-  /* m^2/s: mu = (tau + dt) / alpha, alpha = a V0 dt^2 / (m_ref d^2) */
-  const float nu = (oz_relaxation_time_of(f, (uint32_t)i) + f->dt) * f->omega[i] * f->d * f->d *
-                   f->inv_dt * f->inv_dt / f->a[i];
-  return nu / (nu + f->d * sqrtf(9.81f * f->d));
-}
-
 OZ_FN oz_wall_row oz_no_row(void) {
   const oz_wall_row none = {
       {0.0f, 0.0f, 0.0f}, 0.0f, {0.0f, 0.0f, 0.0f}, 0, {0.0f, 0.0f, 0.0f}, 1.0f, 0.0f,

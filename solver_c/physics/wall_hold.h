@@ -227,7 +227,8 @@ OZ_CALL int oz_wall_behind(const oz_frame *f, const oz_wall *w, size_t i, uint32
 typedef struct oz_wall_inputs {
   float u[3], omega, a, tau, yield;
   int leaves, solid;
-  int row; /* the wall is in the particle's strain (wall_row.h) */
+  int row;    /* the wall is in the particle's strain (wall_row.h) */
+  int clings; /* and holds it along the normal, as firmly as fluid holds itself */
 } oz_wall_inputs;
 
 OZ_FN void oz_wall_inputs_ld(const oz_frame *f, size_t i, oz_wall_inputs *g) {
@@ -239,6 +240,7 @@ OZ_FN void oz_wall_inputs_ld(const oz_frame *f, size_t i, oz_wall_inputs *g) {
   g->yield = f->has_yield ? f->matter[f->material[i]].yield_stress : 0.0f;
   g->leaves = oz_wall_leaves(f, i);
   g->row = f->contact_of && oz_takes_row(f, i);
+  g->clings = g->row && !oz_row_solid(f, i) && oz_row_sucks(f, i) > 0.5f;
   g->solid = oz_wall_solid(f, i);
 }
 
@@ -279,7 +281,7 @@ OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i,
    * the stress, and wall_clamp releases a contact that is pulled too hard. */
   if (!(ends < floor)) {
     const float wn = oz_dot3f(w->n, w->u);
-    const int pulled = f->dilates || un > wn;
+    const int pulled = (f->dilates || un > wn) && !(g->clings && w->friction > 0.5f);
     return oz_wall_sticks(f, w) && un - wn < w->stick * f->dt && pulled ? OZ_WALL_STUCK
                                                                         : OZ_WALL_FREE;
   }
@@ -410,8 +412,11 @@ OZ_FN void oz_wall_row_load(const oz_frame *f, uint32_t contact, size_t i, float
               t[3] = {s[0] * n[0] + s[3] * n[1] + s[4] * n[2],
                       s[3] * n[0] + s[1] * n[1] + s[5] * n[2],
                       s[4] * n[0] + s[5] * n[1] + s[2] * n[2]},
-              along = oz_dot3f(t, n), scale = f->m_ref * f->inv_dt * f->d * r->b * share;
-  for (uint32_t a = 0; a < 3; a++) impulse[3 * r->plane + a] -= scale * (t[a] - along * n[a]);
+              along = oz_dot3f(t, n), third = (1.0f - r->sucks) * (1.0f / 3.0f),
+              held = (1.0f - r->slides) * (along - third * (s[0] + s[1] + s[2])),
+              scale = f->m_ref * f->inv_dt * f->d * r->b * share;
+  for (uint32_t a = 0; a < 3; a++)
+    impulse[3 * r->plane + a] -= scale * (t[a] + (held - along) * n[a]);
 }
 
 /* wall_clamp, after the velocity solve: no active plane is penetrated, and its friction is recorded

@@ -15,11 +15,36 @@
 #ifndef OZ_PHYSICS_WALL_ROW_H
 #define OZ_PHYSICS_WALL_ROW_H
 
+#include "physics/contact.h"
+#include "physics/fields.h"
 #include "physics/pairs.h"
 
 /* True for a particle of fluid with enough neighbours for a strain. */
 OZ_FN int oz_takes_row(const oz_frame *f, size_t i) {
   return f->neighbours[i] >= OZ_MIN_NEIGHBOURS && oz_word(f->owner, i) == 0;
+}
+
+/* s: longer relaxation times make a solid, which leaves a wall freely */
+#define OZ_ROW_SOLID 10.0f
+OZ_FN int oz_row_solid(const oz_frame *f, size_t i) {
+  return oz_relaxation_time_of(f, (uint32_t)i) > OZ_ROW_SOLID;
+}
+
+/* 0 where a wall holds the particle along its normal too: one that leaves it, unless it is solid.
+ */
+OZ_FN float oz_row_slides(const oz_frame *f, size_t i, const float n[3], const float u[3]) {
+  const float *v = f->u + 4 * i, rel[3] = {v[0] - u[0], v[1] - u[1], v[2] - u[2]};
+  return oz_dot3f(rel, n) > 0.0f && !oz_row_solid(f, i) ? 0.0f : 1.0f;
+}
+
+/* Part of the volume in a normal hold: nu / (nu + d sqrt(g d)). Air pressure holds any fluid to a
+ * wall until air comes in between. In thin fluids that happens at once, by waves smaller than the
+ * particles. */
+OZ_FN float oz_row_sucks(const oz_frame *f, size_t i) {
+  /* m^2/s: mu = (tau + dt) / alpha, alpha = a V0 dt^2 / (m_ref d^2) */
+  const float nu = (oz_relaxation_time_of(f, (uint32_t)i) + f->dt) * f->omega[i] * f->d * f->d *
+                   f->inv_dt * f->inv_dt / f->a[i];
+  return nu / (nu + f->d * sqrtf(9.81f * f->d));
 }
 
 /* The rows of consecutive particles; zero where there is none. */

@@ -163,18 +163,23 @@ OZ_CASE(what_is_thick_lets_go_of_a_ceiling_slowly) {
   ooze_material jelly = thick(0.0);
   jelly.relaxation_time = 1e6f, jelly.compliance = 5e-4f;
   const double start = 1.5 * (double)d;
-  const double of[5] = {sheets(3, 1.0f, 1.0f, &runny, down, t, OOZE_POSITION, 1) - start,
+  ooze_material caramel = thick(60.0);
+  caramel.relaxation_time = 0.05f;
+  const double of[6] = {sheets(3, 1.0f, 1.0f, &runny, down, t, OOZE_POSITION, 1) - start,
                         sheets(3, 1.0f, 1.0f, &honey, down, t, OOZE_POSITION, 1) - start,
                         sheets(3, 1.0f, 1.0f, &tar, down, t, OOZE_POSITION, 1) - start,
                         sheets(3, 1.0f, 0.0f, &tar, down, t, OOZE_POSITION, 1) - start,
-                        sheets(3, 1.0f, 1.0f, &jelly, down, t, OOZE_POSITION, 1) - start};
-  printf("of %.1f mm: runny %.1f, honey %.1f, tar %.1f, slippery %.1f, jelly %.1f mm\n",
-         1e3 * fallen, 1e3 * of[0], 1e3 * of[1], 1e3 * of[2], 1e3 * of[3], 1e3 * of[4]);
+                        sheets(3, 1.0f, 1.0f, &jelly, down, t, OOZE_POSITION, 1) - start,
+                        sheets(3, 1.0f, 1.0f, &caramel, down, t, OOZE_POSITION, 1) - start};
+  printf(
+      "of %.1f mm: runny %.1f, honey %.1f, tar %.1f, slippery %.1f, jelly %.1f, caramel %.1f mm\n",
+      1e3 * fallen, 1e3 * of[0], 1e3 * of[1], 1e3 * of[2], 1e3 * of[3], 1e3 * of[4], 1e3 * of[5]);
   CHECK(of[0] > 0.9 * fallen, "%g", of[0]);
   CHECK(of[1] < 0.7 * fallen, "%g", of[1]);
   CHECK(of[2] < 0.1 * fallen, "%g", of[2]);
   CHECK(of[3] > 0.97 * fallen, "%g", of[3]);
   CHECK(of[4] > 0.9 * fallen, "%g", of[4]);
+  CHECK(of[5] < 0.1 * fallen, "%g", of[5]);
 }
 
 OZ_TEST_MAIN()
