@@ -190,8 +190,8 @@ OZ_FN void oz_wall_row_made(const oz_frame *f, uint32_t contact, size_t i) {
 #endif
 }
 
-/* wall_rows, after gradient: walls in the strain, in the density and in the dilation of the
- * particles next to them. */
+/* wall_rows, after gradient: walls in the strain and in the dilation of the particles next to them.
+ */
 OZ_FN void oz_wall_rows_item(const oz_frame *f, uint32_t contact) {
   const size_t i = f->wall_particle[contact];
   if (f->dilates) oz_wall_dilation(f, contact, i);

@@ -41,10 +41,11 @@ OZ_FN float oz_row_slides(const oz_frame *f, size_t i, const float n[3], const f
  * wall until air comes in between. In thin fluids that happens at once, by waves smaller than the
  * particles. */
 OZ_FN float oz_row_sucks(const oz_frame *f, size_t i) {
-  /* m^2/s: mu = (tau + dt) / alpha, alpha = a V0 dt^2 / (m_ref d^2) */
-  const float nu = (oz_relaxation_time_of(f, (uint32_t)i) + f->dt) * f->omega[i] * f->d * f->d *
-                   f->inv_dt * f->inv_dt / f->a[i];
-  return nu / (nu + f->d * sqrtf(9.81f * f->d));
+  /* d sqrt(g d) / nu, finite or not: mu = (tau + dt) / alpha, alpha = a V0 dt^2 / (m_ref d^2) */
+  const float thin = sqrtf(9.81f * f->d) * f->dt * f->dt * f->a[i] /
+                     (f->d * (oz_relaxation_time_of(f, (uint32_t)i) + f->dt) *
+                      oz_maxf(f->omega[i], 1e-20f));
+  return 1.0f / (1.0f + oz_maxf(thin, 0.0f));
 }
 
 /* The rows of consecutive particles; zero where there is none. */
