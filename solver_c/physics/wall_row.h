@@ -42,9 +42,9 @@ OZ_FN float oz_row_slides(const oz_frame *f, size_t i, const float n[3], const f
  * particles. */
 OZ_FN float oz_row_sucks(const oz_frame *f, size_t i) {
   /* d sqrt(g d) / nu, finite or not: mu = (tau + dt) / alpha, alpha = a V0 dt^2 / (m_ref d^2) */
-  const float thin = sqrtf(9.81f * f->d) * f->dt * f->dt * f->a[i] /
-                     (f->d * (oz_relaxation_time_of(f, (uint32_t)i) + f->dt) *
-                      oz_maxf(f->omega[i], 1e-20f));
+  const float thin =
+      sqrtf(9.81f * f->d) * f->dt * f->dt * f->a[i] /
+      (f->d * (oz_relaxation_time_of(f, (uint32_t)i) + f->dt) * oz_maxf(f->omega[i], 1e-20f));
   return 1.0f / (1.0f + oz_maxf(thin, 0.0f));
 }
 
