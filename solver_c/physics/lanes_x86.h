@@ -5,51 +5,40 @@
 
 #include <immintrin.h>
 
+/* The register that holds all lanes, and the instructions on it by what follows their prefix. */
 #if OZ_ISA_IS(sse)
 #define OZ_LANES 4
+#define OZ_MM(op) _mm_##op
+typedef __m128 oz_quad;
 #elif OZ_ISA_IS(avx2)
 #define OZ_LANES 8
+#define OZ_MM(op) _mm256_##op
+typedef __m256 oz_quad;
 #else
 #define OZ_LANES 16
+#define OZ_MM(op) _mm512_##op
+typedef __m512 oz_quad;
 #endif
 typedef float oz_real __attribute__((vector_size(4 * OZ_LANES)));
 typedef int32_t oz_mask __attribute__((vector_size(4 * OZ_LANES)));
 
-#if OZ_LANES == 4
-OZ_FN oz_real oz_set(float a) { return (oz_real)_mm_set1_ps(a); }
+OZ_FN oz_real oz_set(float a) { return (oz_real)OZ_MM(set1_ps)(a); }
 
-OZ_FN int oz_any(oz_mask m) { return _mm_movemask_ps((__m128)m) != 0; }
+OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)OZ_MM(sqrt_ps)((oz_quad)a); }
+
+#if OZ_LANES < 16
+OZ_FN int oz_any(oz_mask m) { return OZ_MM(movemask_ps)((oz_quad)m) != 0; }
 
 OZ_FN oz_real oz_min_or_second(oz_real a, oz_real b) {
-  return (oz_real)_mm_min_ps((__m128)a, (__m128)b);
+  return (oz_real)OZ_MM(min_ps)((oz_quad)a, (oz_quad)b);
 }
 
 OZ_FN oz_real oz_max_or_second(oz_real a, oz_real b) {
-  return (oz_real)_mm_max_ps((__m128)a, (__m128)b);
+  return (oz_real)OZ_MM(max_ps)((oz_quad)a, (oz_quad)b);
 }
 
-OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)_mm_sqrt_ps((__m128)a); }
-
-OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)_mm_rsqrt_ps((__m128)a); }
-#elif OZ_LANES == 8
-OZ_FN oz_real oz_set(float a) { return (oz_real)_mm256_set1_ps(a); }
-
-OZ_FN int oz_any(oz_mask m) { return _mm256_movemask_ps((__m256)m) != 0; }
-
-OZ_FN oz_real oz_min_or_second(oz_real a, oz_real b) {
-  return (oz_real)_mm256_min_ps((__m256)a, (__m256)b);
-}
-
-OZ_FN oz_real oz_max_or_second(oz_real a, oz_real b) {
-  return (oz_real)_mm256_max_ps((__m256)a, (__m256)b);
-}
-
-OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)_mm256_sqrt_ps((__m256)a); }
-
-OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)_mm256_rsqrt_ps((__m256)a); }
+OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)OZ_MM(rsqrt_ps)((oz_quad)a); }
 #else
-OZ_FN oz_real oz_set(float a) { return (oz_real)_mm512_set1_ps(a); }
-
 OZ_FN int oz_any(oz_mask m) { return _mm512_test_epi32_mask((__m512i)m, (__m512i)m) != 0; }
 
 OZ_FN oz_real oz_min(oz_real a, oz_real b) {
@@ -59,8 +48,6 @@ OZ_FN oz_real oz_min(oz_real a, oz_real b) {
 OZ_FN oz_real oz_max(oz_real a, oz_real b) {
   return (oz_real)_mm512_range_ps((__m512)a, (__m512)b, 5);
 }
-
-OZ_FN oz_real oz_sqrt(oz_real a) { return (oz_real)_mm512_sqrt_ps((__m512)a); }
 
 OZ_FN oz_real oz_rsqrt_estimate(oz_real a) { return (oz_real)_mm512_rsqrt14_ps((__m512)a); }
 #endif
@@ -116,25 +103,13 @@ OZ_FN void oz_st(float *a, uint32_t i, oz_real v) { __builtin_memcpy(a + i, &v, 
 /* Transposes 4x4 blocks inside each 128-bit part: v[c] holds component c of the records, 4 records
  * a part. */
 #if OZ_LANES == 4
-typedef __m128 oz_quad;
-#define OZ_UNPACK(op, a, b) _mm_##op##_ps(a, b)
-#define OZ_SHUF(a, b, k) _mm_shuffle_ps(a, b, k)
-
 OZ_FN oz_quad oz_quad_of(const float *const r[OZ_LANES], int k) { return _mm_loadu_ps(r[k]); }
 #elif OZ_LANES == 8
-typedef __m256 oz_quad;
-#define OZ_UNPACK(op, a, b) _mm256_##op##_ps(a, b)
-#define OZ_SHUF(a, b, k) _mm256_shuffle_ps(a, b, k)
-
 OZ_FN oz_quad oz_quad_of(const float *const r[OZ_LANES], int k) {
   return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(r[k])), _mm_loadu_ps(r[k + 4]),
                               1);
 }
 #else
-typedef __m512 oz_quad;
-#define OZ_UNPACK(op, a, b) _mm512_##op##_ps(a, b)
-#define OZ_SHUF(a, b, k) _mm512_shuffle_ps(a, b, k)
-
 OZ_FN oz_quad oz_quad_of(const float *const r[OZ_LANES], int k) {
   __m512 q = _mm512_castps128_ps512(_mm_loadu_ps(r[k]));
   q = _mm512_insertf32x4(q, _mm_loadu_ps(r[k + 4]), 1);
@@ -143,12 +118,12 @@ OZ_FN oz_quad oz_quad_of(const float *const r[OZ_LANES], int k) {
 }
 #endif
 OZ_FN void oz_transpose(oz_quad a, oz_quad b, oz_quad c, oz_quad d, oz_real v[4]) {
-  oz_quad ab = OZ_UNPACK(unpacklo, a, b), cd = OZ_UNPACK(unpacklo, c, d);
-  oz_quad AB = OZ_UNPACK(unpackhi, a, b), CD = OZ_UNPACK(unpackhi, c, d);
-  v[0] = (oz_real)OZ_SHUF(ab, cd, 0x44);
-  v[1] = (oz_real)OZ_SHUF(ab, cd, 0xee);
-  v[2] = (oz_real)OZ_SHUF(AB, CD, 0x44);
-  v[3] = (oz_real)OZ_SHUF(AB, CD, 0xee);
+  oz_quad ab = OZ_MM(unpacklo_ps)(a, b), cd = OZ_MM(unpacklo_ps)(c, d);
+  oz_quad AB = OZ_MM(unpackhi_ps)(a, b), CD = OZ_MM(unpackhi_ps)(c, d);
+  v[0] = (oz_real)OZ_MM(shuffle_ps)(ab, cd, 0x44);
+  v[1] = (oz_real)OZ_MM(shuffle_ps)(ab, cd, 0xee);
+  v[2] = (oz_real)OZ_MM(shuffle_ps)(AB, CD, 0x44);
+  v[3] = (oz_real)OZ_MM(shuffle_ps)(AB, CD, 0xee);
 }
 
 OZ_FN void oz_quads(const float *const r[OZ_LANES], oz_real v[4]) {
