@@ -64,6 +64,16 @@ OZ_FN oz_s3 oz_m3_sym(const oz_m3 *a) {
   return r;
 }
 
+OZ_FN oz_real oz_s3_trace(const oz_s3 *a) { return a->s[0] + a->s[1] + a->s[2]; }
+
+/* The symmetric part without its mean. */
+OZ_FN oz_s3 oz_m3_deviator(const oz_m3 *a) {
+  oz_s3 e = oz_m3_sym(a);
+  oz_real mean = oz_s3_trace(&e) * (1.0f / 3.0f);
+  for (int c = 0; c < 3; c++) e.s[c] -= mean;
+  return e;
+}
+
 OZ_FN oz_m3 oz_m3_mul(const oz_m3 *a, const oz_m3 *b) {
   oz_m3 r;
   for (int i = 0; i < 3; i++)
@@ -97,8 +107,6 @@ OZ_FN oz_real oz_det(const oz_m3 *a) {
   return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +
          m[2] * (m[3] * m[7] - m[4] * m[6]);
 }
-
-OZ_FN oz_real oz_s3_trace(const oz_s3 *a) { return a->s[0] + a->s[1] + a->s[2]; }
 
 /* Frobenius product: off-diagonals count twice. */
 OZ_FN oz_real oz_s3_dot(const oz_s3 *a, const oz_s3 *b) {

@@ -14,17 +14,7 @@ OZ_FN void oz_arrive_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_ld4(f->y, i, 4, 0, y);
   oz_ld4(f->u, i, 4, 0, u);
   oz_mask free = oz_ld(f->omega, i) > zero;
-  oz_v3 v = {y[0] * f->inv_dt, y[1] * f->inv_dt, y[2] * f->inv_dt};
-  v.x = oz_select(free, v.x, u[0]);
-  v.y = oz_select(free, v.y, u[1]);
-  v.z = oz_select(free, v.z, u[2]);
-  if (f->max_speed > 0.0f) {
-    oz_real s = oz_sqrt(oz_dot(v, v)),
-            k = oz_select(s > oz_set(f->max_speed), f->max_speed / oz_max(s, oz_set(1e-20f)), one);
-    v.x *= k;
-    v.y *= k;
-    v.z *= k;
-  }
+  oz_v3 v = oz_substep_velocity(f, y, u, free);
   oz_real size = oz_abs(v.x) + oz_abs(v.y) + oz_abs(v.z);
   oz_mask good = (size < oz_set(OZ_SANE_MOVE * f->d * f->inv_dt)) & (u[3] < oz_set(0.5f));
   red[0] = oz_select(good, zero, one);

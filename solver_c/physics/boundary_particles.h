@@ -7,7 +7,7 @@
 #define OZ_PHYSICS_BOUNDARY_PARTICLES_H
 
 #include "physics/contact.h"
-#include "physics/pairs.h"
+#include "physics/stage_parts.h"
 #include "physics/rows.h"
 
 OZ_FN int oz_is_boundary(const oz_frame *f, uint32_t i) {
@@ -102,13 +102,7 @@ OZ_FN void oz_boundary_item(const oz_frame *f, uint32_t i) {
  * the point, or a part of it. The stage runs after the forces are in the velocities, because
  * sliding fluid would be held back by one substep of force otherwise. The point's position does not
  * follow (boundary_hold), but its displacement in the sums does (boundary_slide). */
-typedef struct {
-  oz_v3 x;
-} oz_boundary_slip_self;
-
-OZ_FN void oz_boundary_slip_begin(const oz_frame *f, uint32_t i, oz_boundary_slip_self *s) {
-  s->x = oz_vec_of(f->x, i);
-}
+OZ_SELF_VECTOR(boundary_slip, x, x)
 
 OZ_FN void oz_boundary_slip_pair(const oz_frame *f, const oz_boundary_slip_self *s,
                                  const oz_group *n, oz_real *acc) {

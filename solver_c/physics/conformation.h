@@ -5,7 +5,7 @@
 #ifndef OZ_PHYSICS_CONFORMATION_H
 #define OZ_PHYSICS_CONFORMATION_H
 
-#include "physics/pairs.h"
+#include "physics/stage_parts.h"
 #include "physics/wall_row.h"
 
 /* ---- pieces ---- */
@@ -322,26 +322,13 @@ OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_matrix_st_spare(f->A, i, &send, row);
 }
 
-OZ_FN void oz_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  oz_gradient_own own;
-  (void)red;
-  oz_gradient_take(f, i, &own);
-  oz_gradient_made(f, i, acc, &own);
-}
+OZ_END_TAKEN(gradient)
 
 /* ---- bound_sums: S_k = sum over the rows that touch k of |ghat B|, times omega
  * (docs/theory/velocity_projection.md, preconditioner); and the neighbours' part of the same sum
  * for the density constraint, for density_bound ---- */
 
-typedef struct {
-  int none;
-} oz_bound_sums_self;
-
-OZ_FN void oz_bound_sums_begin(const oz_frame *f, uint32_t i, oz_bound_sums_self *s) {
-  (void)f;
-  (void)i;
-  s->none = 0;
-}
+OZ_SELF_NONE(bound_sums)
 
 OZ_FN void oz_bound_sums_pair(const oz_frame *f, const oz_bound_sums_self *s, const oz_group *n,
                               oz_real *acc) {
@@ -371,12 +358,7 @@ OZ_FN void oz_bound_sums_made(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_st(f->density_near_sum, i, acc[1]);
 }
 
-OZ_FN void oz_bound_sums_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  oz_bound_sums_own own;
-  (void)red;
-  oz_bound_sums_take(f, i, &own);
-  oz_bound_sums_made(f, i, acc, &own);
-}
+OZ_END_TAKEN(bound_sums)
 
 /* ---- bound: P_i = (1/beta) sum_k omega_k S_k ghat ghat^T / |ghat|, its eigenframe and eigenvalues
  * ---- */
@@ -439,15 +421,7 @@ OZ_FN void oz_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
 /* ---- force: dx_i = omega_i sum_j (A_i + A_j) ghat_ij, the transpose of the strain; dx.w: dx . dx
  * / omega, for cg_last ---- */
 
-typedef struct {
-  int none;
-} oz_force_self;
-
-OZ_FN void oz_force_begin(const oz_frame *f, uint32_t i, oz_force_self *s) {
-  (void)f;
-  (void)i;
-  s->none = 0;
-}
+OZ_SELF_NONE(force)
 
 OZ_FN void oz_force_pair(const oz_frame *f, const oz_force_self *s, const oz_group *n,
                          oz_real *acc) {

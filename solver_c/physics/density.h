@@ -5,7 +5,7 @@
 #ifndef OZ_PHYSICS_DENSITY_H
 #define OZ_PHYSICS_DENSITY_H
 
-#include "physics/pairs.h"
+#include "physics/stage_parts.h"
 
 /* Gradient of the density constraint with respect to x_i, times d: Vm d grad W, is this times r,
  * times oz_density_scale. */
@@ -83,13 +83,7 @@ OZ_FN void oz_density_bound_item(const oz_frame *f, uint32_t i, oz_real *red) {
 /* ---- density_lambda: density and multiplier; (position, multiplier) goes to dx for density_move
  * ---- */
 
-typedef struct {
-  oz_v3 p;
-} oz_density_lambda_self;
-
-OZ_FN void oz_density_lambda_begin(const oz_frame *f, uint32_t i, oz_density_lambda_self *s) {
-  s->p = oz_vec_of(f->p, i);
-}
+OZ_SELF_VECTOR(density_lambda, p, p)
 
 OZ_FN void oz_density_lambda_pair(const oz_frame *f, const oz_density_lambda_self *s,
                                   const oz_group *n, oz_real *acc) {
@@ -163,15 +157,7 @@ OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *a
  * f->fused_density only of pairs that were beyond h at the start: strain and conform_move have
  * moved the others, with the gradients of the start ---- */
 
-typedef struct {
-  oz_v3 p;
-  oz_real lam;
-} oz_density_move_self;
-
-OZ_FN void oz_density_move_begin(const oz_frame *f, uint32_t i, oz_density_move_self *s) {
-  s->p = oz_vec_of(f->dx, i);
-  s->lam = oz_set(f->dx[4 * (size_t)i + 3]);
-}
+OZ_SELF_RECORD(density_move, dx, p, lam)
 
 OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s, const oz_group *n,
                                 oz_real *acc) {

@@ -4,26 +4,12 @@
 #ifndef OZ_PHYSICS_FILTER_H
 #define OZ_PHYSICS_FILTER_H
 
-#include "physics/pairs.h"
+#include "physics/stage_parts.h"
 
 /* ---- filter_gradient: A = -(arm / 2) g_i L_i, L the velocity gradient; u.w is the gate g (0
  * outside the filter). The gate itself travels in the spare of each column ---- */
 
-typedef struct {
-  int none;
-} oz_filter_gradient_self;
-
-OZ_FN void oz_filter_gradient_begin(const oz_frame *f, uint32_t i, oz_filter_gradient_self *s) {
-  (void)f;
-  (void)i;
-  s->none = 0;
-}
-
-OZ_FN void oz_filter_gradient_pair(const oz_frame *f, const oz_filter_gradient_self *s,
-                                   const oz_group *n, oz_real *acc) {
-  (void)s;
-  oz_outer(acc, f->u, n);
-}
+OZ_SUM_OUTER(filter_gradient, u)
 
 typedef struct {
   oz_real u[4];
@@ -46,12 +32,7 @@ OZ_FN void oz_filter_gradient_made(const oz_frame *f, uint32_t i, const oz_real 
   oz_matrix_st_spare(f->A, i, &L, o->u[3]);
 }
 
-OZ_FN void oz_filter_gradient_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  oz_filter_gradient_own own;
-  (void)red;
-  oz_filter_gradient_take(f, i, &own);
-  oz_filter_gradient_made(f, i, acc, &own);
-}
+OZ_END_TAKEN(filter_gradient)
 
 /* ---- filter_move: u_i += w omega_i g_i sum_j g_j c (u_ji - (L_i + L_j) x0_ji / 2): closed gates
  * drop out, and the exchange is equal and opposite ---- */
@@ -93,12 +74,7 @@ OZ_FN void oz_filter_move_made(const oz_frame *f, uint32_t i, const oz_real *acc
   oz_st4(f->u2, i, 4, 0, u);
 }
 
-OZ_FN void oz_filter_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
-  oz_filter_move_own own;
-  (void)red;
-  oz_filter_move_take(f, i, &own);
-  oz_filter_move_made(f, i, acc, &own);
-}
+OZ_END_TAKEN(filter_move)
 
 /* ---- slip: holds materials with a yield stress against forces that their stress cannot balance
  * ----

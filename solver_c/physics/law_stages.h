@@ -43,21 +43,7 @@ OZ_FN void oz_law_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
 
 /* ---- law_update: conform_update with the laws ---- */
 
-typedef struct {
-  int none;
-} oz_law_update_self;
-
-OZ_FN void oz_law_update_begin(const oz_frame *f, uint32_t i, oz_law_update_self *s) {
-  (void)f;
-  (void)i;
-  s->none = 0;
-}
-
-OZ_FN void oz_law_update_pair(const oz_frame *f, const oz_law_update_self *s, const oz_group *n,
-                              oz_real *acc) {
-  (void)s;
-  oz_outer(acc, f->y, n);
-}
+OZ_SUM_OUTER(law_update, y)
 
 /* Eigenvalues within bounds; lanes near the identity are left alone. */
 OZ_FN oz_s3 oz_law_clamp(const oz_s3 *q, oz_real least, oz_real most) {
@@ -120,41 +106,19 @@ OZ_FN void oz_law_update_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
       strain = oz_select(oz_thins(f, i), yield * oz_spring_compliance(f, i), strain);
     oz_s3 Y = oz_yield_step(&Q0, &S, tau, strain, f->dt, &kept);
     Q = oz_s3_select(yield > zero, &Y, &Q);
-    oz_v3 w = oz_planes3_ld(f->slip_acceleration, f->stride, i), turned = oz_m3_v(&R, w);
-    oz_mask fluid = oz_fluid(f, i);
-    oz_st(f->slip_acceleration, i, oz_select(fluid, kept * turned.x, w.x));
-    oz_st(f->slip_acceleration + f->stride, i, oz_select(fluid, kept * turned.y, w.y));
-    oz_st(f->slip_acceleration + 2 * (size_t)f->stride, i, oz_select(fluid, kept * turned.z, w.z));
+    oz_slip_turn(f, i, &R, kept);
   }
   Q = oz_law_clamp(&Q, least, most);
   Q = oz_s3_select(oz_enough(f, i), &Q, &one);
   oz_planes6_st(f->q, f->stride, i, &Q);
   if (f->laws & OZ_LAW_SECOND) oz_second_update(f, i, &R, &S);
-
-  oz_s3 e = oz_m3_sym(&S); /* strain of the substep, for shift_strength */
-  oz_real mean = oz_s3_trace(&e) * (1.0f / 3.0f);
-  for (int c = 0; c < 3; c++) e.s[c] -= mean;
-  oz_st(f->density_relaxation, i, oz_sqrt(0.5f * oz_s3_dot(&e, &e)));
+  oz_substep_strain_st(f, i, &S);
 }
 
 /* ---- flow_rate: rate of shear of the velocities that the substep leaves, sqrt(2 D : D), D the
  * deviator of their rate of strain ---- */
 
-typedef struct {
-  int none;
-} oz_flow_rate_self;
-
-OZ_FN void oz_flow_rate_begin(const oz_frame *f, uint32_t i, oz_flow_rate_self *s) {
-  (void)f;
-  (void)i;
-  s->none = 0;
-}
-
-OZ_FN void oz_flow_rate_pair(const oz_frame *f, const oz_flow_rate_self *s, const oz_group *n,
-                             oz_real *acc) {
-  (void)s;
-  oz_outer(acc, f->u, n);
-}
+OZ_SUM_OUTER(flow_rate, u)
 
 OZ_FN void oz_flow_rate_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -163,9 +127,7 @@ OZ_FN void oz_flow_rate_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->gradient_sum, f->stride, i)),
         L = oz_m3_mul_s(&M, &B);
   oz_row_strain(f, i, u, 1.0f, &L);
-  oz_s3 e = oz_m3_sym(&L);
-  oz_real mean = oz_s3_trace(&e) * (1.0f / 3.0f);
-  for (int c = 0; c < 3; c++) e.s[c] -= mean;
+  oz_s3 e = oz_m3_deviator(&L);
   oz_real rate = f->inv_d * oz_sqrt(2.0f * oz_s3_dot(&e, &e));
   oz_mask good = oz_enough(f, i) & (rate < oz_set(1e9f));
   oz_st(f->shear_rate, i, oz_select(good, rate, oz_set(0.0f)));

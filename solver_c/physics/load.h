@@ -143,21 +143,26 @@ enum { /* number of sums of each gather */
     OZ_LOAD_LANES(stage)                                                   \
   }
 
+/* The load of one stage: `sum` of each collider by the stage's pair function over `rows`, START or
+ * DENSITY, with `by`, an expression of f and i, as `scale` of OZ_LOAD_GIVE. */
+#define OZ_LOAD_OF_STAGE(load, stage, rows, by)                           \
+  OZ_FN void oz_load_##load##_item(const oz_frame *f, uint32_t contact) { \
+    uint32_t i;                                                           \
+    oz_load *l = oz_load_at(f, contact, &i);                              \
+    if (!l) return;                                                       \
+    const float scale = by;                                               \
+    oz_##stage##_self self;                                               \
+    oz_##stage##_begin(f, i, &self);                                      \
+    OZ_LOAD_ROW_##rows(stage)                                             \
+  }
+
 /* ---- any model ---- */
 
 /* dx = scale sum; the wall loses the momentum that the particle gains. */
 #define OZ_LOAD_GIVE \
   for (int c = 0; c < 3; c++) sum[c] -= scale * lane[c][k];
 
-OZ_FN void oz_load_tension_item(const oz_frame *f, uint32_t contact) {
-  uint32_t i;
-  oz_load *l = oz_load_at(f, contact, &i);
-  if (!l) return;
-  const float scale = oz_tension_scale(f) * f->m_ref;
-  oz_tension_self self;
-  oz_tension_begin(f, i, &self);
-  OZ_LOAD_ROW_START(tension)
-}
+OZ_LOAD_OF_STAGE(tension, tension, START, oz_tension_scale(f) * f->m_ref)
 
 /* ---- conformation ---- */
 
@@ -217,15 +222,7 @@ OZ_FN void oz_load_conform_item(const oz_frame *f, uint32_t contact) {
 
 /* ---- links ---- */
 
-OZ_FN void oz_load_link_density_item(const oz_frame *f, uint32_t contact) {
-  uint32_t i;
-  oz_load *l = oz_load_at(f, contact, &i);
-  if (!l) return;
-  const float scale = f->m_ref * f->d * f->inv_dt;
-  oz_link_move_self self;
-  oz_link_move_begin(f, i, &self);
-  OZ_LOAD_ROW_DENSITY(link_move)
-}
+OZ_LOAD_OF_STAGE(link_density, link_move, DENSITY, f->m_ref * f->d * f->inv_dt)
 
 OZ_FN void oz_load_link_pull_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
@@ -257,27 +254,12 @@ OZ_FN void oz_load_link_pull_item(const oz_frame *f, uint32_t contact) {
 
 /* ---- springs: displacements, not yet multiplied by mass ---- */
 
-OZ_FN void oz_load_relax_item(const oz_frame *f, uint32_t contact) {
-  uint32_t i;
-  oz_load *l = oz_load_at(f, contact, &i);
-  if (!l) return;
-  const float scale = f->m_ref / f->omega[i] * f->inv_dt;
-  oz_spring_relax_self self;
-  oz_spring_relax_begin(f, i, &self);
-  OZ_LOAD_ROW_DENSITY(spring_relax)
-}
+OZ_LOAD_OF_STAGE(relax, spring_relax, DENSITY, f->m_ref / f->omega[i] * f->inv_dt)
 
 /* ---- cauchy ---- */
 
-OZ_FN void oz_load_mps_move_item(const oz_frame *f, uint32_t contact) {
-  uint32_t i;
-  oz_load *l = oz_load_at(f, contact, &i);
-  if (!l) return;
-  const float scale = -0.5f * f->cauchy.lambda * f->m_ref / f->omega[i] * f->inv_dt;
-  oz_mps_move_self self;
-  oz_mps_move_begin(f, i, &self);
-  OZ_LOAD_ROW_DENSITY(mps_move)
-}
+OZ_LOAD_OF_STAGE(mps_move, mps_move, DENSITY,
+                 -0.5f * f->cauchy.lambda * f->m_ref / f->omega[i] * f->inv_dt)
 
 #undef OZ_LOAD_GIVE
 /* Stress: towards held particles the particle's own matrix, sums 3 to 5; its pull 6 to 8;
@@ -308,16 +290,8 @@ OZ_FN void oz_load_mps_force_item(const oz_frame *f, uint32_t contact) {
   oz_load_sent(f, i, v, own);                                \
   for (int c = 0; c < 3; c++) sum[c] -= scale * (f->y2[4 * (size_t)i + 3] * lane[c][k] + own[c]);
 
-OZ_FN void oz_load_paper_item(const oz_frame *f, uint32_t contact) {
-  uint32_t i;
-  oz_load *l = oz_load_at(f, contact, &i);
-  if (!l) return;
-  const float scale =
-      f->m_ref * f->inv_dt * oz_minf(1.0f, 5.0f / oz_maxf(f->zero_energy_gate[i], 1.0f));
-  oz_paper_force_self self;
-  oz_paper_force_begin(f, i, &self);
-  OZ_LOAD_ROW_DENSITY(paper_force)
-}
+OZ_LOAD_OF_STAGE(paper, paper_force, DENSITY,
+                 f->m_ref * f->inv_dt * oz_minf(1.0f, 5.0f / oz_maxf(f->zero_energy_gate[i], 1.0f)))
 
 #undef OZ_LOAD_GIVE
 #endif

@@ -10,19 +10,11 @@
 #ifndef OZ_PHYSICS_MIXING_H
 #define OZ_PHYSICS_MIXING_H
 
-#include "physics/pairs.h"
+#include "physics/stage_parts.h"
 
 /* ---- mix_begin: current values, and the weights of the exchange (as in heat_begin) ---- */
 
-typedef struct {
-  int none;
-} oz_mix_begin_self;
-
-OZ_FN void oz_mix_begin_begin(const oz_frame *f, uint32_t i, oz_mix_begin_self *s) {
-  (void)f;
-  (void)i;
-  s->none = 0;
-}
+OZ_SELF_NONE(mix_begin)
 
 OZ_FN void oz_mix_begin_pair(const oz_frame *f, const oz_mix_begin_self *s, const oz_group *n,
                              oz_real *acc) {

@@ -117,6 +117,24 @@ OZ_FN void oz_advance_item(const oz_frame *f, uint32_t i, oz_real *red) {
 
 #define OZ_MOST_PRESSURE 1e9f /* Pa, of attribute densitypressure */
 
+/* Velocity from the displacement y; a held particle keeps u; at most max_speed. */
+OZ_FN oz_v3 oz_substep_velocity(const oz_frame *f, const oz_real *y, const oz_real *u,
+                                oz_mask free) {
+  oz_v3 v = {y[0] * f->inv_dt, y[1] * f->inv_dt, y[2] * f->inv_dt};
+  v.x = oz_select(free, v.x, u[0]);
+  v.y = oz_select(free, v.y, u[1]);
+  v.z = oz_select(free, v.z, u[2]);
+  if (f->max_speed > 0.0f) {
+    oz_real s = oz_sqrt(oz_dot(v, v)),
+            k = oz_select(s > oz_set(f->max_speed), f->max_speed / oz_max(s, oz_set(1e-20f)),
+                          oz_set(1.0f));
+    v.x *= k;
+    v.y *= k;
+    v.z *= k;
+  }
+  return v;
+}
+
 /* finish: velocity from displacement (last line of Algorithm 2), new position, weight in the rest
  * filter. A non-finite particle is put back to its start position, at rest and unstretched, and
  * counted; it gets u.w below 0. red: number of reset particles. */
@@ -139,17 +157,7 @@ OZ_FN void oz_finish_item(const oz_frame *f, uint32_t i, oz_real *red) {
         oz_select(crowd & (far > most * most), most * oz_rsqrt(oz_max(far, most * most)), one);
     for (int c = 0; c < 3; c++) y[c] *= k;
   }
-  oz_v3 v = {y[0] * f->inv_dt, y[1] * f->inv_dt, y[2] * f->inv_dt};
-  v.x = oz_select(free, v.x, u[0]);
-  v.y = oz_select(free, v.y, u[1]);
-  v.z = oz_select(free, v.z, u[2]);
-  if (f->max_speed > 0.0f) {
-    oz_real s = oz_sqrt(oz_dot(v, v)),
-            k = oz_select(s > oz_set(f->max_speed), f->max_speed / oz_max(s, oz_set(1e-20f)), one);
-    v.x *= k;
-    v.y *= k;
-    v.z *= k;
-  }
+  oz_v3 v = oz_substep_velocity(f, y, u, free);
   /* more than OZ_SANE_MOVE separations in a substep, or a non-finite value, is no motion */
   oz_real size = oz_abs(v.x) + oz_abs(v.y) + oz_abs(v.z);
   oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), rest = oz_s3_identity();

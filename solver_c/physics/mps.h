@@ -17,7 +17,7 @@
 #ifndef OZ_PHYSICS_MPS_H
 #define OZ_PHYSICS_MPS_H
 
-#include "physics/pairs.h"
+#include "physics/stage_parts.h"
 
 /* w = h / r - 1 and w / r^2; 0 for the particle itself and beyond h. */
 OZ_FN oz_real oz_mps_weight(const oz_frame *f, oz_v3 r, oz_real *over_r2) {
@@ -41,14 +41,7 @@ OZ_FN oz_real oz_mps_fit(oz_real rate, float a, float b, float c) {
 /* ---- mps_stress: velocity gradient (5), strain, deviatoric stress (3)-(8), (16)-(20); writes the
  * elastic part times moment^-1, and velocity and viscosity, for the neighbours ---- */
 
-typedef struct {
-  oz_v3 x, u;
-} oz_mps_stress_self;
-
-OZ_FN void oz_mps_stress_begin(const oz_frame *f, uint32_t i, oz_mps_stress_self *s) {
-  s->x = oz_vec_of(f->x, i);
-  s->u = oz_vec_of(f->u, i);
-}
+OZ_SELF_VECTORS(mps_stress, x, u)
 
 OZ_FN void oz_mps_stress_pair(const oz_frame *f, const oz_mps_stress_self *s, const oz_group *n,
                               oz_real *acc) {
@@ -250,13 +243,7 @@ OZ_FN void oz_mps_st(const oz_frame *f, uint32_t i, int plane, oz_real v) {
   oz_st(f->lam + (size_t)plane * f->stride, i, v);
 }
 
-typedef struct {
-  oz_v3 p;
-} oz_mps_density_self;
-
-OZ_FN void oz_mps_density_begin(const oz_frame *f, uint32_t i, oz_mps_density_self *s) {
-  s->p = oz_vec_of(f->p, i);
-}
+OZ_SELF_VECTOR(mps_density, p, p)
 
 OZ_FN void oz_mps_density_pair(const oz_frame *f, const oz_mps_density_self *s, const oz_group *n,
                                oz_real *acc) {
@@ -286,13 +273,7 @@ OZ_FN void oz_mps_density_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   red[0] = r * r * inv;
 }
 
-typedef struct {
-  oz_v3 p;
-} oz_mps_apply_self;
-
-OZ_FN void oz_mps_apply_begin(const oz_frame *f, uint32_t i, oz_mps_apply_self *s) {
-  s->p = oz_vec_of(f->dx, i);
-}
+OZ_SELF_VECTOR(mps_apply, dx, p)
 
 OZ_FN void oz_mps_apply_pair(const oz_frame *f, const oz_mps_apply_self *s, const oz_group *n,
                              oz_real *acc) {
@@ -346,15 +327,7 @@ OZ_FN void oz_mps_pressure_item(const oz_frame *f, uint32_t i, oz_real *red) {
 /* ---- mps_move: displacement by the pressure gradient: dt^2 / rho (3 / n0) sum (p_i + p_j) w r /
  * r^2 ---- */
 
-typedef struct {
-  oz_v3 p;
-  oz_real P;
-} oz_mps_move_self;
-
-OZ_FN void oz_mps_move_begin(const oz_frame *f, uint32_t i, oz_mps_move_self *s) {
-  s->p = oz_vec_of(f->dx, i);
-  s->P = oz_set(f->dx[4 * (size_t)i + 3]);
-}
+OZ_SELF_RECORD(mps_move, dx, p, P)
 
 OZ_FN void oz_mps_move_pair(const oz_frame *f, const oz_mps_move_self *s, const oz_group *n,
                             oz_real *acc) {

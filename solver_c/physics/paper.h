@@ -11,13 +11,7 @@
 
 #include "physics/conformation.h"
 
-typedef struct {
-  oz_v3 x;
-} oz_paper_self;
-
-OZ_FN void oz_paper_begin(const oz_frame *f, uint32_t i, oz_paper_self *s) {
-  s->x = oz_vec_of(f->y2, i);
-}
+OZ_SELF_VECTOR(paper, y2, x)
 
 /* A neighbour's gradient ghat at the current positions; r = x_i - x_j, vol its volume; inside: 1
  * within h, else 0. */
@@ -37,13 +31,7 @@ OZ_FN oz_v3 oz_paper_pair(const oz_frame *f, const oz_paper_self *s, const uint3
 
 /* ---- paper_volume: density at x*, hence volume and number of neighbours ---- */
 
-typedef struct {
-  oz_v3 p;
-} oz_paper_volume_self;
-
-OZ_FN void oz_paper_volume_begin(const oz_frame *f, uint32_t i, oz_paper_volume_self *s) {
-  s->p = oz_vec_of(f->p, i);
-}
+OZ_SELF_VECTOR(paper_volume, p, p)
 
 OZ_FN void oz_paper_volume_pair(const oz_frame *f, const oz_paper_volume_self *s, const oz_group *n,
                                 oz_real *acc) {

@@ -64,21 +64,7 @@ OZ_FN void oz_kick_item(const oz_frame *f, uint32_t i, oz_real *red) { /* u += d
 
 /* ---- residual: r = -(C(u) + a Lam), and the first direction (7, 10, 11) ---- */
 
-typedef struct {
-  int none;
-} oz_residual_self;
-
-OZ_FN void oz_residual_begin(const oz_frame *f, uint32_t i, oz_residual_self *s) {
-  (void)f;
-  (void)i;
-  s->none = 0;
-}
-
-OZ_FN void oz_residual_pair(const oz_frame *f, const oz_residual_self *s, const oz_group *n,
-                            oz_real *acc) {
-  (void)s;
-  oz_outer(acc, f->u, n);
-}
+OZ_SUM_OUTER(residual, u)
 
 /* Values of the particle itself that its residual needs: stretch, multiplier, compliance over q and
  * 1 / q (velocity_start), and the preconditioner. */
@@ -177,21 +163,7 @@ OZ_FN void oz_cg_start_item(const oz_frame *f) {
   f->scalar[OZ_SCALAR_RZ] = f->scalar[OZ_SCALAR_RZ0] = f->scalar[OZ_SCALAR_SUM];
 }
 
-typedef struct {
-  int none;
-} oz_cg_apply_self;
-
-OZ_FN void oz_cg_apply_begin(const oz_frame *f, uint32_t i, oz_cg_apply_self *s) {
-  (void)f;
-  (void)i;
-  s->none = 0;
-}
-
-OZ_FN void oz_cg_apply_pair(const oz_frame *f, const oz_cg_apply_self *s, const oz_group *n,
-                            oz_real *acc) {
-  (void)s;
-  oz_outer(acc, f->dx, n);
-}
+OZ_SUM_OUTER(cg_apply, dx)
 
 OZ_FN void oz_cg_apply_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   oz_v3 dx = oz_vec_ld(f->dx, i);

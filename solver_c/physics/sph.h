@@ -11,7 +11,7 @@
 #ifndef OZ_PHYSICS_SPH_H
 #define OZ_PHYSICS_SPH_H
 
-#include "physics/pairs.h"
+#include "physics/stage_parts.h"
 #include "physics/motion.h"
 
 /* The rotation nearest to a, from any start: a = R S by the eigenvectors of a^T a, with the least
@@ -112,13 +112,7 @@ OZ_FN void oz_free_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
 
 /* ---- sph_density: rho, p = k (rho - rho0); (velocity, p / rho^2) goes to dx for sph_force ---- */
 
-typedef struct {
-  oz_v3 x;
-} oz_sph_density_self;
-
-OZ_FN void oz_sph_density_begin(const oz_frame *f, uint32_t i, oz_sph_density_self *s) {
-  s->x = oz_vec_of(f->x, i);
-}
+OZ_SELF_VECTOR(sph_density, x, x)
 
 OZ_FN void oz_sph_density_pair(const oz_frame *f, const oz_sph_density_self *s, const oz_group *n,
                                oz_real *acc) {
@@ -208,14 +202,7 @@ OZ_FN oz_real oz_blend_inside(const oz_frame *f, oz_v3 r) {
                    oz_set(0.0f));
 }
 
-typedef struct {
-  oz_v3 x, p;
-} oz_blend_match_self;
-
-OZ_FN void oz_blend_match_begin(const oz_frame *f, uint32_t i, oz_blend_match_self *s) {
-  s->x = oz_vec_of(f->x, i);
-  s->p = oz_vec_of(f->p, i);
-}
+OZ_SELF_VECTORS(blend_match, x, p)
 
 OZ_FN void oz_blend_match_pair(const oz_frame *f, const oz_blend_match_self *s, const oz_group *n,
                                oz_real *acc) {
@@ -261,13 +248,7 @@ OZ_FN void oz_blend_match_end(const oz_frame *f, uint32_t i, const oz_real *acc,
 
 /* ---- blend_goal: (7), then both velocities (5), (13) and their blend (10) ---- */
 
-typedef struct {
-  oz_v3 p;
-} oz_blend_goal_self;
-
-OZ_FN void oz_blend_goal_begin(const oz_frame *f, uint32_t i, oz_blend_goal_self *s) {
-  s->p = oz_vec_of(f->p, i);
-}
+OZ_SELF_VECTOR(blend_goal, p, p)
 
 /* p rotated by the quaternion: p + 2 w (q x p) + 2 q x (q x p) */
 OZ_FN oz_v3 oz_blend_turn(oz_real *q, oz_v3 p) {

@@ -16,6 +16,7 @@
 #define OZ_PHYSICS_SPRINGS_H
 
 #include "physics/links.h"
+#include "physics/stage_parts.h"
 #include "physics/wall.h"
 
 /* Largest eigenvalue that the gathered operators may have. F = -K x is stable below 4/3 in the
@@ -220,13 +221,7 @@ OZ_FN void oz_spring_move_end(const oz_frame *f, uint32_t i, const oz_real *acc,
  * moves by them. (position, P) goes to dx, P_near to spring_near_pressure; both already as
  * displacements, dt^2 P in m. ---- */
 
-typedef struct {
-  oz_v3 p;
-} oz_spring_density_self;
-
-OZ_FN void oz_spring_density_begin(const oz_frame *f, uint32_t i, oz_spring_density_self *s) {
-  s->p = oz_vec_of(f->p, i);
-}
+OZ_SELF_VECTOR(spring_density, p, p)
 
 OZ_FN void oz_spring_density_pair(const oz_frame *f, const oz_spring_density_self *s,
                                   const oz_group *n, oz_real *acc) {

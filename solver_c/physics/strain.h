@@ -64,21 +64,7 @@ OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const 
   }
 }
 
-typedef struct {
-  int none;
-} oz_strain_self;
-
-OZ_FN void oz_strain_begin(const oz_frame *f, uint32_t i, oz_strain_self *s) {
-  (void)f;
-  (void)i;
-  s->none = 0;
-}
-
-OZ_FN void oz_strain_pair(const oz_frame *f, const oz_strain_self *s, const oz_group *n,
-                          oz_real *acc) {
-  (void)s;
-  oz_outer(acc, f->y, n);
-}
+OZ_SUM_OUTER(strain, y)
 
 /* Values of the particle itself. The GPU loads all of them at once, to wait for memory once; the
  * CPU, with few registers, loads the second part where it is needed. */
@@ -204,23 +190,25 @@ OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc
   }
 }
 
+/* The stored acceleration of slip (filter.h) turns with the material and keeps the part `kept` that
+ * the stress keeps. */
+OZ_FN void oz_slip_turn(const oz_frame *f, uint32_t i, const oz_m3 *R, oz_real kept) {
+  oz_v3 w = oz_planes3_ld(f->slip_acceleration, f->stride, i), turned = oz_m3_v(R, w);
+  oz_mask fluid = oz_fluid(f, i);
+  oz_st(f->slip_acceleration, i, oz_select(fluid, kept * turned.x, w.x));
+  oz_st(f->slip_acceleration + f->stride, i, oz_select(fluid, kept * turned.y, w.y));
+  oz_st(f->slip_acceleration + 2 * (size_t)f->stride, i, oz_select(fluid, kept * turned.z, w.z));
+}
+
+/* Strain of the substep, for shift_strength. */
+OZ_FN void oz_substep_strain_st(const oz_frame *f, uint32_t i, const oz_m3 *S) {
+  oz_s3 e = oz_m3_deviator(S);
+  oz_st(f->density_relaxation, i, oz_sqrt(0.5f * oz_s3_dot(&e, &e)));
+}
+
 /* ---- conform_update: Q at the end of the substep (6; docs/theory/conformation.md) ---- */
 
-typedef struct {
-  int none;
-} oz_conform_update_self;
-
-OZ_FN void oz_conform_update_begin(const oz_frame *f, uint32_t i, oz_conform_update_self *s) {
-  (void)f;
-  (void)i;
-  s->none = 0;
-}
-
-OZ_FN void oz_conform_update_pair(const oz_frame *f, const oz_conform_update_self *s,
-                                  const oz_group *n, oz_real *acc) {
-  (void)s;
-  oz_outer(acc, f->y, n);
-}
+OZ_SUM_OUTER(conform_update, y)
 
 OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
@@ -241,20 +229,11 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
     oz_real kept;
     oz_s3 Y = oz_yield_step(&Q0, &S, tau, strain, f->dt, &kept);
     Q = oz_s3_select(yield > oz_set(0.0f), &Y, &Q);
-    oz_v3 w = oz_planes3_ld(f->slip_acceleration, f->stride, i),
-          turned = oz_m3_v(&R, w); /* see filter.h */
-    oz_mask fluid = oz_fluid(f, i);
-    oz_st(f->slip_acceleration, i, oz_select(fluid, kept * turned.x, w.x));
-    oz_st(f->slip_acceleration + f->stride, i, oz_select(fluid, kept * turned.y, w.y));
-    oz_st(f->slip_acceleration + 2 * (size_t)f->stride, i, oz_select(fluid, kept * turned.z, w.z));
+    oz_slip_turn(f, i, &R, kept);
   }
   Q = oz_conformation_clamp(&Q);
   Q = oz_s3_select(oz_enough(f, i), &Q, &one);
   oz_planes6_st(f->q, f->stride, i, &Q);
-
-  oz_s3 e = oz_m3_sym(&S); /* strain of the substep, for shift_strength */
-  oz_real mean = oz_s3_trace(&e) * (1.0f / 3.0f);
-  for (int c = 0; c < 3; c++) e.s[c] -= mean;
-  oz_st(f->density_relaxation, i, oz_sqrt(0.5f * oz_s3_dot(&e, &e)));
+  oz_substep_strain_st(f, i, &S);
 }
 #endif

@@ -22,7 +22,7 @@
 #ifndef OZ_PHYSICS_TENSION_H
 #define OZ_PHYSICS_TENSION_H
 
-#include "physics/pairs.h"
+#include "physics/stage_parts.h"
 
 /* ---- tension_clear: no walls; wall_density fills them in where there are any ---- */
 
@@ -35,13 +35,7 @@ OZ_FN void oz_tension_clear_item(const oz_frame *f, uint32_t i, oz_real *red) {
 /* ---- tension_start: (position, pull k lack dt^2 / (m_ref d^2)) to dx. red: number of reduced
  * particles ---- */
 
-typedef struct {
-  oz_v3 x;
-} oz_tension_start_self;
-
-OZ_FN void oz_tension_start_begin(const oz_frame *f, uint32_t i, oz_tension_start_self *s) {
-  s->x = oz_vec_of(f->x, i);
-}
+OZ_SELF_VECTOR(tension_start, x, x)
 
 OZ_FN void oz_tension_start_pair(const oz_frame *f, const oz_tension_start_self *s,
                                  const oz_group *n, oz_real *acc) {
@@ -86,15 +80,7 @@ OZ_FN float oz_tension_scale(const oz_frame *f) {
 
 /* ---- tension: u_i += d / dt omega_i sum_j (pull_i + pull_j) d grad_i (Vm W) ---- */
 
-typedef struct {
-  oz_v3 x;
-  float pull;
-} oz_tension_self;
-
-OZ_FN void oz_tension_begin(const oz_frame *f, uint32_t i, oz_tension_self *s) {
-  s->x = oz_vec_of(f->dx, i);
-  s->pull = f->dx[4 * (size_t)i + 3];
-}
+OZ_SELF_RECORD(tension, dx, x, pull)
 
 OZ_FN void oz_tension_pair(const oz_frame *f, const oz_tension_self *s, const oz_group *n,
                            oz_real *acc) {

@@ -23,6 +23,7 @@
 #include "physics/boundary_particles.h"
 #include "physics/density.h"
 #include "physics/links.h"
+#include "physics/stage_parts.h"
 
 #define OZ_LINK_RELAX 1.5f
 #define OZ_LINK_HELD_SHARE 1e6f /* share of a held particle: the other end decides */
@@ -63,14 +64,7 @@ OZ_FN void oz_link_begin_item(const oz_frame *f, uint32_t i) {
 /* ---- link_smooth: XSPH mixes in the velocities of neighbours, with epsilon_a from fluid,
  * epsilon_b from solids ---- */
 
-typedef struct {
-  oz_v3 x, u;
-} oz_link_smooth_self;
-
-OZ_FN void oz_link_smooth_begin(const oz_frame *f, uint32_t i, oz_link_smooth_self *s) {
-  s->x = oz_vec_of(f->x, i);
-  s->u = oz_vec_of(f->u, i);
-}
+OZ_SELF_VECTORS(link_smooth, x, u)
 
 OZ_FN void oz_link_smooth_pair(const oz_frame *f, const oz_link_smooth_self *s, const oz_group *n,
                                oz_real *acc) {
@@ -148,13 +142,7 @@ OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho, float cohesi
  * far as in a fluid of one mass: with their own, one light particle among heavy ones would get the
  * whole correction of each of these. The greatest is that of a mean by omega^3, since stages add.
  */
-typedef struct {
-  oz_v3 p;
-} oz_link_bound_self;
-
-OZ_FN void oz_link_bound_begin(const oz_frame *f, uint32_t i, oz_link_bound_self *s) {
-  s->p = oz_vec_of(f->p, i);
-}
+OZ_SELF_VECTOR(link_bound, p, p)
 
 OZ_FN void oz_link_bound_pair(const oz_frame *f, const oz_link_bound_self *s, const oz_group *n,
                               oz_real *acc) {
@@ -189,13 +177,7 @@ OZ_FN void oz_link_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
 }
 
 /* link_lambda: densities and multipliers of the other iterations. */
-typedef struct {
-  oz_v3 p;
-} oz_link_lambda_self;
-
-OZ_FN void oz_link_lambda_begin(const oz_frame *f, uint32_t i, oz_link_lambda_self *s) {
-  s->p = oz_vec_of(f->p, i);
-}
+OZ_SELF_VECTOR(link_lambda, p, p)
 
 OZ_FN void oz_link_lambda_pair(const oz_frame *f, const oz_link_lambda_self *s, const oz_group *n,
                                oz_real *acc) {
@@ -216,15 +198,7 @@ OZ_FN void oz_link_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc,
  * Algorithm 2). All terms of a pair act along its direction, so they are one factor of the
  * difference of positions. ---- */
 
-typedef struct {
-  oz_v3 p;
-  oz_real lam;
-} oz_link_move_self;
-
-OZ_FN void oz_link_move_begin(const oz_frame *f, uint32_t i, oz_link_move_self *s) {
-  s->p = oz_vec_of(f->dx, i);
-  s->lam = oz_set(f->dx[4 * (size_t)i + 3]);
-}
+OZ_SELF_RECORD(link_move, dx, p, lam)
 
 typedef struct {
   oz_v3 r;
