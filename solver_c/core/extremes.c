@@ -14,6 +14,7 @@ static const oz_field fields[VALUES] = {OZ_FIELD_DENSITY, OZ_FIELD_VISCOSITY,
 static void widen(oz_extremes *e, const ooze_material *m) {
   const double modulus = oz_solid_modulus(m), density = (double)m->density;
   e->density = fminf(e->density, m->density);
+  e->most_density = fmaxf(e->most_density, m->density);
   e->viscosity = fminf(e->viscosity, m->viscosity);
   e->relaxation_time = fmaxf(e->relaxation_time, m->relaxation_time);
   if (modulus * e->solid_density > e->modulus * density)
@@ -76,7 +77,7 @@ ooze_result oz_extremes_before_step(ooze_solver *s) {
     return oz_host_no_memory(s, bytes);
   s->extremes = list;
   for (uint32_t k = 0; k < s->material_count; ++k) {
-    s->extremes[k] = (oz_extremes){INFINITY, INFINITY, 0.0f, 0.0, 1.0};
+    s->extremes[k] = (oz_extremes){INFINITY, 0.0f, INFINITY, 0.0f, 0.0, 1.0};
     if (!some) widen(&s->extremes[k], &s->materials[k]);
   }
   for (uint32_t i = 0; some && i < s->emitters.count; ++i) {

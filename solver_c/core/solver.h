@@ -59,6 +59,7 @@ typedef struct oz_particles {
 /* The worst values for the length of a substep among particles. */
 typedef struct oz_extremes {
   float density;         /* kg/m^3, least */
+  float most_density;    /* kg/m^3, greatest */
   float viscosity;       /* Pa s, least */
   float relaxation_time; /* s, greatest */
   /* Pa and kg/m^3 of those that keep their shape, greatest modulus over density; 0: none does */

@@ -359,9 +359,11 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_slip = step->has_boundary && s->boundary.slips;
   bodies(s, step);
   step->tension_load = (float)oz_tension_load(s, dt);
-  step->least_density = INFINITY;
-  for (uint32_t k = 0; k < s->material_count; ++k)
+  step->least_density = INFINITY, step->most_density = 0.0f;
+  for (uint32_t k = 0; k < s->material_count; ++k) {
     step->least_density = fminf(step->least_density, s->extremes[k].density);
+    step->most_density = fmaxf(step->most_density, s->extremes[k].most_density);
+  }
   ooze_result r = oz_models[s->params.model](step, (float)dt, s->message);
   for (int more = 0; r == OZ_AGAIN && more < 8; more++) { /* each time there is more room */
     restore_backup(s);

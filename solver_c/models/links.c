@@ -10,7 +10,7 @@
  * ones: as a displacement in each substep it has no limit of speed, and throws a fluid apart. */
 #define PULL_STEP (1.0f / 240.0f)
 
-static void constants(oz_frame *f, const ooze_params *p, float least_density, float dt) {
+static void constants(oz_frame *f, const ooze_params *p, int unlike, float dt) {
   oz_link_constants *c = &f->links;
   /* |q| of (8), of h */
   const double range = (double)p->links_temperature_hot - (double)p->links_temperature_cold,
@@ -21,8 +21,7 @@ static void constants(oz_frame *f, const ooze_params *p, float least_density, fl
   c->cohesion = p->links_cohesion * fminf(1.0f, dt * dt / (PULL_STEP * PULL_STEP));
   /* k_s h^2, with lengths in d like the multipliers */
   c->pressure = p->links_pressure * f->h2 * f->inv_d * f->inv_d;
-  /* beside multipliers, which go as the mass that they move: the lightest bears it too */
-  if (isfinite(least_density)) c->pressure *= least_density / 1000.0f;
+  c->unlike = (uint32_t)unlike;
   c->inv_q = (float)(1.0 / ((double)f->h2 * (1.0 - q * q)));
   c->slack = p->links_slack;
   c->steps = p->links_time > 0.0f ? dt / p->links_time : 1.0f;
@@ -39,7 +38,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   oz_build_result built = {0, 0.0};
   const ooze_params *p = s->params;
   if (!oz_open_frame(s, f, dt)) return OOZE_OK;
-  constants(f, p, s->least_density, dt);
+  constants(f, p, s->least_density < s->most_density, dt);
   f->has_boundary = s->has_boundary;
   f->has_loads = s->has_loads;
   f->has_slip = s->has_slip;
@@ -93,7 +92,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
       WALLS(wall_density);
       RUN(link_lambda);
     }
-    WALLS(wall_press);
+    WALLS(link_press);
     RUN(link_move);
     WALLS(wall_project);
     LOADS(load_link_density);

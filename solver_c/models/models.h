@@ -41,8 +41,9 @@ typedef struct oz_step {
   uint32_t has_soft, soft_tears;  /* there are soft bodies; one has a strain limit */
   /* 1/s^2: greatest eigenvalue of their M^-1 K; 1/s: that times the damping */
   float soft_rate, soft_damped;
-  uint32_t born;       /* particles born in this substep */
-  float least_density; /* kg/m^3, of all particles; infinite where there are none */
+  uint32_t born; /* particles born in this substep */
+  /* kg/m^3, of all particles; infinite and 0 where there are none */
+  float least_density, most_density;
 } oz_step;
 
 /* Fills the constants that follow from separation, parameters and dt. */

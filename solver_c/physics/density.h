@@ -185,14 +185,10 @@ OZ_FN void oz_density_shift(const oz_frame *f, uint32_t i, const oz_real sum[3],
   oz_add_sane(y, move, OZ_SANE_MOVE * f->d);
 }
 
-OZ_FN void oz_density_moved(const oz_frame *f, uint32_t i, const oz_real sum[3]) {
-  oz_real y[4], q[4];
-  oz_ld4(f->dx, i, 4, 0, q);
-  oz_ld4(f->y, i, 4, 0, y);
-  oz_v3 x = oz_vec_ld(f->x, i);
-  oz_density_shift(f, i, sum, q[3], y);
+/* The place that a displacement leads to. */
+OZ_FN void oz_density_placed(const oz_frame *f, uint32_t i, const oz_real y[4]) {
+  oz_v3 x = oz_vec_ld(f->x, i), p = {x.x + y[0], x.y + y[1], x.z + y[2]};
   oz_st4(f->y, i, 4, 0, y);
-  oz_v3 p = {x.x + y[0], x.y + y[1], x.z + y[2]};
   oz_vec_st(f->p, i, oz_held_place(f, i, p), oz_weight(f, i));
 }
 
@@ -200,6 +196,10 @@ OZ_FN void oz_density_move_end(const oz_frame *f, uint32_t i, const oz_real *acc
   (void)red;
   const float c = oz_density_scale(f);
   const oz_real sum[3] = {c * acc[0], c * acc[1], c * acc[2]};
-  oz_density_moved(f, i, sum);
+  oz_real y[4], q[4];
+  oz_ld4(f->dx, i, 4, 0, q);
+  oz_ld4(f->y, i, 4, 0, y);
+  oz_density_shift(f, i, sum, q[3], y);
+  oz_density_placed(f, i, y);
 }
 #endif

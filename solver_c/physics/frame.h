@@ -282,6 +282,7 @@ typedef struct oz_frame {
     float *zero_energy_gate;
     float *paper_neighbours; /* (count) scheme paper: number of neighbours */
     float *link_smoothing;   /* (count) model links: weight of its velocity in XSPH */
+    float *link_mass;        /* (count) model links, after that: 1 / omega; large where held */
   };
 
   /* (count) volume to be taken back in this substep, over the particle's own; gradient and

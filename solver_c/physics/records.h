@@ -179,6 +179,7 @@ typedef struct oz_link_constants {
   float beta_cold, beta_hot;  /* beta_a, beta_b */
   float cold, inv_range;      /* K, 1/K: T_a, 1 / (T_b - T_a) */
   float solid;                /* K: T_c */
+  uint32_t unlike;            /* masses of particles differ */
 } oz_link_constants;
 
 /* Constants of the model springs (physics/springs.h). They include the substep's length, s = dt /

@@ -24,6 +24,7 @@
 #include "physics/density.h"
 #include "physics/links.h"
 #include "physics/stage_parts.h"
+#include "physics/wall_density.h"
 
 #define OZ_LINK_RELAX 1.5f
 #define OZ_LINK_HELD_SHARE 1e6f /* share of a held particle: the other end decides */
@@ -85,13 +86,15 @@ OZ_FN void oz_link_smooth_end(const oz_frame *f, uint32_t i, const oz_real *acc,
 }
 
 /* ---- link_share: most that a link of this particle may move, over its inverse mass, in
- * link_limit. Boundary particles, which no iteration moves, write their constant record (below)
+ * link_limit, and its mass in link_mass, where link_smoothing was. Boundary particles, which no
+ * iteration moves, write their constant record (below)
  * ---- */
 
 OZ_FN void oz_link_share_item(const oz_frame *f, uint32_t i) {
   const float share = f->links.stiffness *
                       oz_minf(0.5f, OZ_LINK_RELAX / (float)(f->link_len[i] ? f->link_len[i] : 1));
   f->link_limit[i] = f->omega[i] > 0.0f ? share / f->omega[i] : OZ_LINK_HELD_SHARE;
+  f->link_mass[i] = f->omega[i] > 0.0f ? 1.0f / f->omega[i] : OZ_LINK_HELD_SHARE;
   if (!f->has_boundary || oz_word(f->owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY) return;
   for (int c = 0; c < 3; c++) f->dx[4 * (size_t)i + c] = f->p[4 * (size_t)i + c];
   f->dx[4 * (size_t)i + 3] = OZ_LINK_SOLID + oz_boundary_weight_of(f, i);
@@ -138,10 +141,7 @@ OZ_FN void oz_link_send(const oz_frame *f, uint32_t i, oz_real rho, float cohesi
 }
 
 /* link_bound: the sum under the multiplier (7), and with it the densities of the first iteration.
- * The whole of it by the greatest inverse mass of the particle and its neighbours, which moves as
- * far as in a fluid of one mass: with their own, one light particle among heavy ones would get the
- * whole correction of each of these. The greatest is that of a mean by omega^3, since stages add.
- */
+ * Multipliers are those of a fluid of one mass; link_move has the masses. */
 OZ_SELF_VECTOR(link_bound, p, p)
 
 OZ_FN void oz_link_bound_pair(const oz_frame *f, const oz_link_bound_self *s, const oz_group *n,
@@ -155,11 +155,8 @@ OZ_FN void oz_link_bound_pair(const oz_frame *f, const oz_link_bound_self *s, co
   acc[0] += g.x;
   acc[1] += g.y;
   acc[2] += g.z;
-  oz_real g2 = oz_dot(g, g), light = oz_gather1(f->omega, n->j, 1), cube = light * light * light;
-  acc[3] += g2;
+  acc[3] += oz_dot(g, g);
   acc[4] += v[3] * oz_kernel(f, oz_dot(r, r));
-  acc[5] += cube * g2;
-  acc[6] += cube * light * g2;
 }
 
 OZ_FN void oz_link_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
@@ -168,10 +165,7 @@ OZ_FN void oz_link_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
   oz_ld4(f->wall_term, i, 4, 0, w);
   oz_v3 own = {acc[0] + w[0], acc[1] + w[1], acc[2] + w[2]};
   oz_real D = oz_max(acc[3] + oz_dot(own, own), oz_set(0.2f * f->d_ref));
-  oz_real lightest = oz_max(oz_ld(f->omega, i), acc[6] / oz_max(acc[5], oz_set(1e-30f)));
-  /* a held particle among held ones moves none */
-  lightest = oz_select(lightest > oz_set(0.0f), lightest, oz_set(1.0f));
-  oz_st(f->density_relaxation, i, -OZ_LINK_DENSITY / (D * lightest));
+  oz_st(f->density_relaxation, i, -OZ_LINK_DENSITY / D);
   oz_link_send(f, i, f->w_self * acc[4] - oz_pad_weight(f, i) + f->w_self + w[3],
                f->links.cohesion);
 }
@@ -194,11 +188,29 @@ OZ_FN void oz_link_lambda_end(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_link_send(f, i, f->w_self * acc[0] - oz_pad_weight(f, i) + f->w_self + w[3], 0.0f);
 }
 
+/* link_press: load of the density constraint on the wall. */
+OZ_FN void oz_link_press_item(const oz_frame *f, uint32_t contact) {
+  const size_t i = f->wall_particle[contact];
+  oz_wall_pressed(f, contact, f->wall_planes[contact], i, f->dx[4 * i + 3] * f->link_mass[i]);
+}
+
 /* ---- link_move: densities and links side by side, from the same positions (lines 14 to 19 of
  * Algorithm 2). All terms of a pair act along its direction, so they are one factor of the
- * difference of positions. ---- */
+ * difference of positions. A density correction acts between the two of a pair with the mass of
+ * the lighter one: this keeps momentum, and the lighter one moves as far as in a fluid of one mass.
+ * With the multipliers' own masses a light particle among heavy ones would get the whole
+ * correction of each of these, and fly off. ---- */
 
-OZ_SELF_RECORD(link_move, dx, p, lam)
+typedef struct {
+  oz_v3 p;
+  oz_real lam, mass;
+} oz_link_move_self;
+
+OZ_FN void oz_link_move_begin(const oz_frame *f, uint32_t i, oz_link_move_self *s) {
+  s->p = oz_vec_of(f->dx, i);
+  s->lam = oz_set(f->dx[4 * (size_t)i + 3]);
+  s->mass = oz_set(f->link_mass[i]);
+}
 
 typedef struct {
   oz_v3 r;
@@ -226,10 +238,11 @@ OZ_FN oz_link_apart oz_link_apart_of(const oz_frame *f, const oz_link_move_self 
   return oz_link_apart_from(f, s, v);
 }
 
-/* Density: dx = d omega sum (lambda_i + lambda_j + s_corr) grad C, with the artificial pressure (8)
- * against clustering; boundary particles answer with the particle's own multiplier, weight (2
+/* Density: dx = d omega sum m (lambda_i + lambda_j + s_corr) grad C, with the artificial pressure
+ * (8) against clustering; boundary particles answer with the particle's own multiplier, weight (2
  * lambda_i + s_corr). */
-OZ_FN oz_real oz_link_push(const oz_frame *f, const oz_link_move_self *s, const oz_link_apart *a) {
+OZ_FN oz_real oz_link_push(const oz_frame *f, const oz_link_move_self *s, const oz_link_apart *a,
+                           const uint32_t *j) {
   oz_real q = oz_max(f->h2 * f->links.inv_q - a->r2 * f->links.inv_q, oz_set(0.0f)), q2 = q * q,
           q4 = q2 * q2;
   /* W is the cube, (8) the fourth power of W */
@@ -240,7 +253,9 @@ OZ_FN oz_real oz_link_push(const oz_frame *f, const oz_link_move_self *s, const 
     oz_real weight = a->lam - OZ_LINK_SOLID;
     k = oz_select(a->lam > oz_set(0.5f * OZ_LINK_SOLID), weight * (2.0f * s->lam - press), k);
   }
-  return k * ((f->grad_norm * f->dens_grad) * (t * t * a->ir));
+  oz_real mass = s->mass;
+  if (f->links.unlike) mass = oz_min(mass, oz_gather1(f->link_mass, j, 1));
+  return mass * k * ((f->grad_norm * f->dens_grad) * (t * t * a->ir));
 }
 
 /* Links (9)-(11): only a link beyond its length pulls. */
@@ -257,7 +272,7 @@ OZ_FN void oz_link_along(const oz_link_apart *a, oz_real k, oz_real *acc) {
 OZ_FN void oz_link_move_pair(const oz_frame *f, const oz_link_move_self *s, const oz_group *n,
                              oz_real *acc) {
   oz_link_apart a = oz_link_apart_of(f, s, n->j);
-  oz_link_along(&a, oz_link_push(f, s, &a), acc);
+  oz_link_along(&a, oz_link_push(f, s, &a, n->j), acc);
 }
 
 OZ_FN void oz_link_move_link(const oz_frame *f, const oz_link_move_self *s, const oz_links *n,
@@ -271,12 +286,17 @@ OZ_FN const float *oz_link_move_records(const oz_frame *f) { return f->dx; }
 OZ_FN void oz_link_move_fused(const oz_frame *f, const oz_link_move_self *s, const oz_real v[4],
                               const oz_links *n, oz_real *acc) {
   oz_link_apart a = oz_link_apart_from(f, s, v);
-  oz_link_along(&a, oz_link_push(f, s, &a) - oz_link_pull(&a, n->rest, oz_ld(n->share, 0)), acc);
+  oz_link_along(&a, oz_link_push(f, s, &a, n->j) - oz_link_pull(&a, n->rest, oz_ld(n->share, 0)),
+                acc);
 }
 
 OZ_FN void oz_link_move_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_density_moved(f, i, acc);
+  oz_real y[4], q[4];
+  oz_ld4(f->dx, i, 4, 0, q);
+  oz_ld4(f->y, i, 4, 0, y);
+  oz_density_shift(f, i, acc, oz_ld(f->link_mass, i) * q[3], y);
+  oz_density_placed(f, i, y);
 }
 
 /* ---- constraint control (Algorithm 1), the basis of OZ_RULE_LINKS ---- */
