@@ -105,16 +105,21 @@ OZ_FN oz_s3 oz_stretch(const oz_frame *f, const oz_s3 *q, oz_real inv_q) {
   return r;
 }
 
-/* (6) in its positive-definite form: Q' = (F Q F^T + f I) / (1 + f), f = dt / tau, F = I + S
- * (docs/theory/conformation.md, update). tau = 0 gives I. */
-OZ_FN oz_s3 oz_conformation_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, float dt) {
+/* F Q F^T, F = I + S: Q carried along by the motion of a substep. */
+OZ_FN oz_s3 oz_transport(const oz_s3 *q, const oz_m3 *s) {
   oz_m3 F = *s, t, full = oz_s3_full(q);
   F.m[0] += 1.0f;
   F.m[4] += 1.0f;
   F.m[8] += 1.0f;
   t = oz_m3_mul(&F, &full);
   t = oz_m3_mul_t(&t, &F);
-  oz_s3 r = oz_m3_sym(&t), one = oz_s3_identity();
+  return oz_m3_sym(&t);
+}
+
+/* (6) in its positive-definite form: Q' = (F Q F^T + f I) / (1 + f), f = dt / tau, F = I + S
+ * (docs/theory/conformation.md, update). tau = 0 gives I. */
+OZ_FN oz_s3 oz_conformation_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, float dt) {
+  oz_s3 r = oz_transport(q, s), one = oz_s3_identity();
   oz_mask relaxes = tau > oz_set(0.0f);
   oz_real fr = dt / oz_select(relaxes, tau, oz_set(1.0f)), k = 1.0f / (1.0f + fr);
   for (int c = 0; c < 6; c++) r.s[c] = (r.s[c] + (c < 3 ? fr : oz_set(0.0f))) * k;
@@ -131,13 +136,7 @@ OZ_FN oz_s3 oz_conformation_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, fl
  * 1. */
 OZ_FN oz_s3 oz_yield_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, oz_real strain, float dt,
                           oz_real *out_kept) {
-  oz_m3 F = *s, t, full = oz_s3_full(q);
-  F.m[0] += 1.0f;
-  F.m[4] += 1.0f;
-  F.m[8] += 1.0f;
-  t = oz_m3_mul(&F, &full);
-  t = oz_m3_mul_t(&t, &F);
-  oz_s3 r = oz_m3_sym(&t);
+  oz_s3 r = oz_transport(q, s);
   oz_real mean = oz_s3_trace(&r) * (1.0f / 3.0f), zero = oz_set(0.0f), one = oz_set(1.0f);
   for (int c = 0; c < 3; c++) r.s[c] -= mean;
   oz_real size = oz_sqrt(0.5f * oz_s3_dot(&r, &r)), over = oz_max(size - strain, zero);
@@ -146,15 +145,15 @@ OZ_FN oz_s3 oz_yield_step(const oz_s3 *q, const oz_m3 *s, oz_real tau, oz_real s
   *out_kept = keep;
   for (int c = 0; c < 6; c++) r.s[c] = keep * r.s[c] + (c < 3 ? mean : zero);
   /* inverse cube root of det Q, which is near 1: Newton's steps from 1 */
-  full = oz_s3_full(&r);
+  oz_m3 full = oz_s3_full(&r);
   oz_real J = oz_clamp(oz_det(&full), oz_set(0.3f), oz_set(2.5f)), k = one;
   for (int n = 0; n < 3; n++) k *= (4.0f - J * k * k * k) * (1.0f / 3.0f);
   for (int c = 0; c < 6; c++) r.s[c] *= k;
   return r;
 }
 
-/* Keeps the eigenvalues of Q within [0.05, 20]. Lanes near the identity are left alone. */
-OZ_FN oz_s3 oz_conformation_clamp(const oz_s3 *q) {
+/* Keeps the eigenvalues of Q within bounds. Lanes near the identity are left alone. */
+OZ_FN oz_s3 oz_conformation_within(const oz_s3 *q, oz_real least, oz_real most) {
   oz_s3 one = oz_s3_identity();
   oz_real far = oz_set(0.0f);
   for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(q->s[c] - one.s[c]));
@@ -163,9 +162,13 @@ OZ_FN oz_s3 oz_conformation_clamp(const oz_s3 *q) {
   oz_real w[3];
   oz_m3 U;
   oz_s3_eigen(q, 4, w, &U);
-  for (int c = 0; c < 3; c++) w[c] = oz_clamp(w[c], oz_set(0.05f), oz_set(20.0f));
+  for (int c = 0; c < 3; c++) w[c] = oz_clamp(w[c], least, most);
   oz_s3 r = oz_s3_compose(w, &U);
   return oz_s3_select(check, &r, q);
+}
+
+OZ_FN oz_s3 oz_conformation_clamp(const oz_s3 *q) {
+  return oz_conformation_within(q, oz_set(0.05f), oz_set(20.0f));
 }
 
 /* The preconditioner store: rotation of the eigenframe, eigenvalues, and the lanes that have a

@@ -5,7 +5,8 @@
 
 #include <immintrin.h>
 
-/* The register that holds all lanes, and the instructions on it by what follows their prefix. */
+/* The register that holds all lanes, and the instructions on it by their names without the prefix.
+ */
 #if OZ_ISA_IS(sse)
 #define OZ_LANES 4
 #define OZ_MM(op) _mm_##op

@@ -9,7 +9,7 @@
 #include "physics/strain.h"
 #include "physics/wall.h"
 
-/* ---- law_start: what velocity_start gives, with the tensor that the law makes of Q. It goes to
+/* ---- law_start: velocity_start with the tensor that the law makes of Q. It goes to
  * `carried`, which both projections read in the place of q ---- */
 
 OZ_FN void oz_law_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
@@ -45,28 +45,13 @@ OZ_FN void oz_law_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
 
 OZ_SUM_OUTER(law_update, y)
 
-/* Eigenvalues within bounds; lanes near the identity are left alone. */
-OZ_FN oz_s3 oz_law_clamp(const oz_s3 *q, oz_real least, oz_real most) {
-  oz_real w[3];
-  oz_m3 U;
-  oz_s3 one = oz_s3_identity();
-  oz_real far = oz_set(0.0f);
-  for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(q->s[c] - one.s[c]));
-  oz_mask check = oz_not(far < oz_set(0.3f));
-  if (!oz_any(check)) return *q;
-  oz_s3_eigen(q, 4, w, &U);
-  for (int c = 0; c < 3; c++) w[c] = oz_clamp(w[c], least, most);
-  oz_s3 r = oz_s3_compose(w, &U);
-  return oz_s3_select(check, &r, q);
-}
-
 /* The second mode's tensor, which is stored without the identity. */
 OZ_FN void oz_second_update(const oz_frame *f, uint32_t i, const oz_m3 *R, const oz_m3 *S) {
   oz_s3 Q = oz_planes6_ld(f->second_stretch, f->stride, i), one = oz_s3_identity();
   for (int c = 0; c < 3; c++) Q.s[c] += 1.0f;
   Q = oz_s3_rotate(&Q, R);
   Q = oz_conformation_step(&Q, S, oz_of_matter(f, i, &f->matter->second_relaxation_time), f->dt);
-  Q = oz_law_clamp(&Q, oz_set(0.05f), oz_set(20.0f));
+  Q = oz_conformation_clamp(&Q);
   Q = oz_s3_select(oz_enough(f, i), &Q, &one);
   for (int c = 0; c < 3; c++) Q.s[c] -= 1.0f;
   oz_planes6_st(f->second_stretch, f->stride, i, &Q);
@@ -74,13 +59,10 @@ OZ_FN void oz_second_update(const oz_frame *f, uint32_t i, const oz_m3 *R, const
 
 OZ_FN void oz_law_update_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_m3 R, S, F;
-  oz_q4 rot;
-  oz_turned_own own;
-  oz_turned_take(f, i, &own);
+  oz_m3 R, S;
   oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
   oz_real zero = oz_set(0.0f), a = oz_ld(f->a, i) / oz_inv_q_ld(f, i);
-  oz_corotate(f, i, acc, &own, &rot, &R, &F, &S);
+  oz_substep_motion(f, i, acc, &R, &S);
 
   oz_real most = oz_set(20.0f), stiffening = oz_set(1.0f), least = oz_set(0.05f);
   oz_mask extends = zero > zero;
@@ -108,7 +90,7 @@ OZ_FN void oz_law_update_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
     Q = oz_s3_select(yield > zero, &Y, &Q);
     oz_slip_turn(f, i, &R, kept);
   }
-  Q = oz_law_clamp(&Q, least, most);
+  Q = oz_conformation_within(&Q, least, most);
   Q = oz_s3_select(oz_enough(f, i), &Q, &one);
   oz_planes6_st(f->q, f->stride, i, &Q);
   if (f->laws & OZ_LAW_SECOND) oz_second_update(f, i, &R, &S);

@@ -41,7 +41,7 @@ OZ_FN oz_real oz_mps_fit(oz_real rate, float a, float b, float c) {
 /* ---- mps_stress: velocity gradient (5), strain, deviatoric stress (3)-(8), (16)-(20); writes the
  * elastic part times moment^-1, and velocity and viscosity, for the neighbours ---- */
 
-OZ_SELF_VECTORS(mps_stress, x, u)
+OZ_SELF_VECTORS(mps_stress, x, x, u, u)
 
 OZ_FN void oz_mps_stress_pair(const oz_frame *f, const oz_mps_stress_self *s, const oz_group *n,
                               oz_real *acc) {

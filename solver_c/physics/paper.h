@@ -11,17 +11,15 @@
 
 #include "physics/conformation.h"
 
-OZ_SELF_VECTOR(paper, y2, x)
-
 /* A neighbour's gradient ghat at the current positions; r = x_i - x_j, vol its volume; inside: 1
  * within h, else 0. */
-OZ_FN oz_v3 oz_paper_pair(const oz_frame *f, const oz_paper_self *s, const uint32_t *j, oz_v3 *r,
-                          oz_real *vol, oz_real *inside) {
+OZ_FN oz_v3 oz_paper_pair(const oz_frame *f, oz_v3 x, const uint32_t *j, oz_v3 *r, oz_real *vol,
+                          oz_real *inside) {
   oz_real v[4], c;
   oz_gather4(f->y2, j, 4, 0, v);
-  r->x = s->x.x - v[0];
-  r->y = s->x.y - v[1];
-  r->z = s->x.z - v[2];
+  r->x = x.x - v[0];
+  r->y = x.y - v[1];
+  r->z = x.z - v[2];
   *vol = v[3];
   oz_real r2 = oz_dot(*r, *r);
   *inside =
@@ -101,21 +99,13 @@ OZ_FN void oz_paper_multiplier(const oz_frame *f, uint32_t i, const oz_s3 *C, co
   oz_matrix_st(f->A, i, &A);
 }
 
-typedef struct {
-  oz_paper_self at;
-  oz_v3 u;
-} oz_paper_strain_u_self;
-
-OZ_FN void oz_paper_strain_u_begin(const oz_frame *f, uint32_t i, oz_paper_strain_u_self *s) {
-  oz_paper_begin(f, i, &s->at);
-  s->u = oz_vec_of(f->u, i);
-}
+OZ_SELF_VECTORS(paper_strain_u, y2, x, u, u)
 
 OZ_FN void oz_paper_strain_u_pair(const oz_frame *f, const oz_paper_strain_u_self *s,
                                   const oz_group *n, oz_real *acc) {
   oz_v3 r;
   oz_real vol, inside;
-  oz_v3 g = oz_paper_pair(f, &s->at, n->j, &r, &vol, &inside);
+  oz_v3 g = oz_paper_pair(f, s->x, n->j, &r, &vol, &inside);
   oz_paper_outer(acc, oz_sub(oz_vec_near(f->u, n), s->u), g, vol);
   oz_paper_diagonal(acc, g, vol, oz_gather1(f->omega, n->j, 1));
 }
@@ -131,20 +121,14 @@ OZ_FN void oz_paper_strain_u_end(const oz_frame *f, uint32_t i, const oz_real *a
 
 /* ---- paper_force: (12), (18): (beta / n_i) M^-1 sum J^T dlam ---- */
 
-typedef struct {
-  oz_paper_self at;
-} oz_paper_force_self;
-
-OZ_FN void oz_paper_force_begin(const oz_frame *f, uint32_t i, oz_paper_force_self *s) {
-  oz_paper_begin(f, i, &s->at);
-}
+OZ_SELF_VECTOR(paper_force, y2, x)
 
 OZ_FN void oz_paper_force_pair(const oz_frame *f, const oz_paper_force_self *s, const oz_group *n,
                                oz_real *acc) {
   oz_v3 r;
   oz_real vol, inside;
   oz_m3 A;
-  oz_v3 g = oz_paper_pair(f, &s->at, n->j, &r, &vol, &inside);
+  oz_v3 g = oz_paper_pair(f, s->x, n->j, &r, &vol, &inside);
   oz_matrix_gather(f->A, n->j, &A);
   for (int c = 0; c < 3; c++)
     acc[c] += A.m[3 * c] * g.x + A.m[3 * c + 1] * g.y + A.m[3 * c + 2] * g.z;
@@ -195,21 +179,13 @@ enum {
   OZ_PAPER_SUMS = 39
 };
 
-typedef struct {
-  oz_paper_self at;
-  oz_v3 x0;
-} oz_paper_strain_self;
-
-OZ_FN void oz_paper_strain_begin(const oz_frame *f, uint32_t i, oz_paper_strain_self *s) {
-  oz_paper_begin(f, i, &s->at);
-  s->x0 = oz_vec_of(f->x, i);
-}
+OZ_SELF_VECTORS(paper_strain, y2, x, x, x0)
 
 OZ_FN void oz_paper_strain_pair(const oz_frame *f, const oz_paper_strain_self *s, const oz_group *n,
                                 oz_real *acc) {
   oz_v3 r;
   oz_real vol, in, x[4];
-  oz_v3 g = oz_paper_pair(f, &s->at, n->j, &r, &vol, &in);
+  oz_v3 g = oz_paper_pair(f, s->x, n->j, &r, &vol, &in);
   oz_gather4(f->x, n->j, 4, 0, x); /* start position and omega */
   oz_v3 now = {-r.x, -r.y, -r.z}, then = {x[0] - s->x0.x, x[1] - s->x0.y, x[2] - s->x0.z};
   oz_paper_outer(acc + OZ_PAPER_M, now, g, vol);

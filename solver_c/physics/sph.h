@@ -202,7 +202,7 @@ OZ_FN oz_real oz_blend_inside(const oz_frame *f, oz_v3 r) {
                    oz_set(0.0f));
 }
 
-OZ_SELF_VECTORS(blend_match, x, p)
+OZ_SELF_VECTORS(blend_match, x, x, p, p)
 
 OZ_FN void oz_blend_match_pair(const oz_frame *f, const oz_blend_match_self *s, const oz_group *n,
                                oz_real *acc) {

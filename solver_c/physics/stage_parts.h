@@ -29,15 +29,15 @@
     s->name = oz_vec_of(f->array, i);                                                  \
   }
 
-/* Two vectors, each with the name of its array. */
-#define OZ_SELF_VECTORS(stage, first, second)                                          \
+/* Two vectors, each by its array and its name. */
+#define OZ_SELF_VECTORS(stage, first, one, second, two)                                \
   typedef struct {                                                                     \
-    oz_v3 first, second;                                                               \
+    oz_v3 one, two;                                                                    \
   } oz_##stage##_self;                                                                 \
                                                                                        \
   OZ_FN void oz_##stage##_begin(const oz_frame *f, uint32_t i, oz_##stage##_self *s) { \
-    s->first = oz_vec_of(f->first, i);                                                 \
-    s->second = oz_vec_of(f->second, i);                                               \
+    s->one = oz_vec_of(f->first, i);                                                   \
+    s->two = oz_vec_of(f->second, i);                                                  \
   }
 
 /* All of record i of `array`: the vector `name` and the fourth float as `value`. */

@@ -65,7 +65,7 @@ OZ_FN void oz_link_begin_item(const oz_frame *f, uint32_t i) {
 /* ---- link_smooth: XSPH mixes in the velocities of neighbours, with epsilon_a from fluid,
  * epsilon_b from solids ---- */
 
-OZ_SELF_VECTORS(link_smooth, x, u)
+OZ_SELF_VECTORS(link_smooth, x, x, u, u)
 
 OZ_FN void oz_link_smooth_pair(const oz_frame *f, const oz_link_smooth_self *s, const oz_group *n,
                                oz_real *acc) {
