@@ -17,12 +17,12 @@ struct Output { // attributes beside the state
 
 class Bridge {
 public:
-  // The points become the solver's particles, in place of what it has. Points that lack an id, or
+  // The points become the solver's particles, in place of its own. Points that lack an id, or
   // share one, get new ones.
   bool load(ooze_solver *s, GU_Detail &gdp, Report &report);
   // The particles become the points: those that are gone are destroyed, new ones are appended, all
-  // else that a point carries stays with it. The solver must hold what `load` or the last `store`
-  // on this detail had, gone further.
+  // else that a point carries stays with it. The solver must hold the particles of `load` or of the
+  // last `store` on this detail, gone further.
   bool store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report &report);
   // The same detail with other objects: ids are read from the points again.
   bool adopt(const GU_Detail &gdp, Report &report);
@@ -64,6 +64,7 @@ private:
           const GA_Attribute *from, Report &report);
 
   bool update_points(ooze_solver *s, GU_Detail &gdp, Report &report);
+  void replace_points(GU_Detail &gdp); // those of myIds by those of myNow
   bool capture(ooze_solver *s, const Output &output, Report &report);
   bool same_materials(Report &report); // as at the last store
   bool kept(ooze_attribute a, const ooze_attribute_info &info, const GU_Detail &gdp) const;

@@ -41,6 +41,31 @@ static GA_Attribute *attribute_for(GU_Detail &gdp, const ooze_attribute_info &in
 // ---- points ----
 
 // Deaths and births: both lists of ids are in ascending order.
+void Bridge::replace_points(GU_Detail &gdp) {
+  const size_t n = myNow.size();
+  auto dead = gdp.createDetachedPointGroup();
+  std::vector<GA_Offset> at(n, GA_INVALID_OFFSET);
+  for (size_t r = 0, k = 0; r < myIds.size() || k < n;) {
+    if (k == n || (r < myIds.size() && myIds[r] < myNow[k]))
+      dead->addOffset(myOffsets[r++]);
+    else if (r == myIds.size() || myNow[k] < myIds[r])
+      myBorn.push_back(k++);
+    else
+      at[k++] = myOffsets[r++];
+  }
+  const bool some = dead->entries() > 0;
+  if (some) gdp.destroyPointOffsets(GA_Range(*dead));
+  const GA_Offset fresh =
+      myBorn.empty() ? GA_INVALID_OFFSET : gdp.appendPointBlock(GA_Size(myBorn.size()));
+  for (size_t i = 0; i < myBorn.size(); ++i) at[myBorn[i]] = fresh + GA_Offset(i);
+  if (some || !myBorn.empty()) gdp.bumpDataIdsForAddOrRemove(true, false, false);
+  for (auto &had : myKept) had.id = -1;
+  myIds = myNow;
+  myOffsets = at;
+  order(gdp);
+}
+
+// The points of the particles that there are now, with their ids.
 bool Bridge::update_points(ooze_solver *s, GU_Detail &gdp, Report &report) {
   const uint32_t n = ooze_particle_count(s);
   ooze_stats stats;
@@ -61,28 +86,7 @@ bool Bridge::update_points(ooze_solver *s, GU_Detail &gdp, Report &report) {
   GA_Attribute *id = attribute_for(gdp, attribute_info(OOZE_ID));
   const bool same = myNow == myIds,
              numbered = n == 0 || (same && GA_ROHandleID(id).get(myOffsets.back()) >= 0);
-  if (!same) {
-    auto dead = gdp.createDetachedPointGroup();
-    std::vector<GA_Offset> at(n, GA_INVALID_OFFSET);
-    for (size_t r = 0, k = 0; r < myIds.size() || k < n;) {
-      if (k == n || (r < myIds.size() && myIds[r] < myNow[k]))
-        dead->addOffset(myOffsets[r++]);
-      else if (r == myIds.size() || myNow[k] < myIds[r])
-        myBorn.push_back(k++);
-      else
-        at[k++] = myOffsets[r++];
-    }
-    const bool some = dead->entries() > 0;
-    if (some) gdp.destroyPointOffsets(GA_Range(*dead));
-    const GA_Offset fresh =
-        myBorn.empty() ? GA_INVALID_OFFSET : gdp.appendPointBlock(GA_Size(myBorn.size()));
-    for (size_t i = 0; i < myBorn.size(); ++i) at[myBorn[i]] = fresh + GA_Offset(i);
-    if (some || !myBorn.empty()) gdp.bumpDataIdsForAddOrRemove(true, false, false);
-    for (auto &had : myKept) had.id = -1;
-    myIds = myNow;
-    myOffsets = at;
-    order(gdp);
-  }
+  if (!same) replace_points(gdp);
   if (same && numbered) return true;
   GA_RWHandleID h(id);
   for (size_t r = 0; r < n; ++r) h.set(myOffsets[r], int64(myNow[r]));
@@ -112,7 +116,7 @@ bool Bridge::capture(ooze_solver *s, const Output &output, Report &report) {
   return solver_ok(s, ooze_capture_take(myCapture, bits), "capture", report);
 }
 
-// State that no step changes but by heat, mixing, births, or what hosts do.
+// State that no step changes but by heat, mixing, births, or the host.
 static bool steady(ooze_attribute a) {
   return (a >= OOZE_RELAXATION_TIME && a <= OOZE_TEMPERATURE) || a == OOZE_FORCE ||
          a == OOZE_MATERIAL || a == OOZE_SOURCE || a == OOZE_OWNER || a == OOZE_SOLVENT_VISCOSITY;
@@ -131,8 +135,8 @@ static bool same_words(const uint32_t *a, const uint32_t *b, size_t count) {
   return differs.load() == 0;
 }
 
-// Particles have the materials that they had: what they have of these is what it was, since other
-// materials make another solver.
+// Particles have the materials that they had, with the same values, since other materials make
+// another solver.
 bool Bridge::same_materials(Report &report) {
   const void *array = nullptr;
   if (ooze_capture_array(myCapture, OOZE_MATERIAL, &array) < 0)
