@@ -42,6 +42,18 @@ static inline ooze_solver *threaded_solver(float separation, uint32_t threads) {
   return solver_of(&desc);
 }
 
+/* The same under a gravity along y (m/s^2), in that many substeps a step. */
+static inline ooze_solver *falling_solver(float separation, uint32_t threads, float gravity,
+                                          uint32_t substeps) {
+  ooze_solver *s = threaded_solver(separation, threads);
+  ooze_params params;
+  ooze_params_default(&params);
+  params.gravity[1] = gravity;
+  params.substeps = substeps;
+  CHECK_OK(ooze_params_set(s, &params), s);
+  return s;
+}
+
 static inline uint64_t hash_of(ooze_solver *s) {
   uint64_t h = 0;
   CHECK_OK(ooze_state_hash(s, &h), s);

@@ -185,11 +185,7 @@ static int names_known(const char *const *names, size_t count) {
     for (uint32_t k = 0; k < bench_scene_count; ++k)
       found |= strcmp(names[i], bench_scenes[k].name) == 0;
     if (found) continue;
-    const char *near = cli_nearest(names[i], scene_word, NULL, bench_scene_count);
-    if (near)
-      cli_error("bench: there is no scene '%s'; did you mean %s?", names[i], near);
-    else
-      cli_error("bench: there is no scene '%s'; `ooze bench --list` names them", names[i]);
+    cli_no_such("bench", "scene", names[i], scene_word, bench_scene_count);
     return 0;
   }
   return 1;

@@ -89,7 +89,7 @@ void bench_print_table(const bench_scene *s, const bench_settings *o, const benc
 
 void bench_print_json(cli_json *j, const bench_scene *s, const bench_settings *o,
                       const bench_result *r, const bench_result *twin) {
-  char hash[24], name[24];
+  char name[24];
   cli_json_object(j, NULL);
   cli_json_text(j, "name", s->name);
   cli_json_text(j, "backend", r->backend);
@@ -112,8 +112,7 @@ void bench_print_json(cli_json *j, const bench_scene *s, const bench_settings *o
     cli_json_object_end(j);
   }
   cli_json_array_end(j);
-  snprintf(hash, sizeof hash, "%016" PRIx64, r->hash);
-  cli_json_text(j, "state_hash", hash);
+  cli_json_hash(j, "state_hash", r->hash);
   cli_json_number(j, "processor_seconds_per_step", r->processor_per_step);
   cli_json_integer(j, "frames", r->frames);
   cli_json_integer(j, "steps_per_frame", o->steps);

@@ -64,9 +64,7 @@ static void print_table(const cli_bench_run *o, const ooze_run_report *r, const 
 }
 
 static void print_json(const cli_bench_run *o, const ooze_run_report *r, const watch *w) {
-  char hash[24];
   cli_json j = {stdout, 0};
-  snprintf(hash, sizeof hash, "%016" PRIx64, r->state_hash);
   cli_json_object(&j, NULL);
   cli_json_text(&j, "scene", o->scene);
   cli_json_text(&j, "wedge", o->wedge);
@@ -86,7 +84,7 @@ static void print_json(const cli_bench_run *o, const ooze_run_report *r, const w
   cli_json_number(&j, "write_seconds", r->write_seconds);
   cli_json_number(&j, "checkpoint_seconds", r->checkpoint_seconds);
   cli_json_number(&j, "seconds", r->seconds);
-  cli_json_text(&j, "state_hash", hash);
+  cli_json_hash(&j, "state_hash", r->state_hash);
   cli_json_object_end(&j);
   putchar('\n');
 }

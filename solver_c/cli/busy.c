@@ -1,4 +1,4 @@
-/* A line for work that has no frames to count: what is done and for how long, from a timer's
+/* A line for work that has no frames to count: the task and its time so far, from a timer's
  * signal, so that any library call is covered. SPDX-License-Identifier: Apache-2.0 */
 #if defined(__unix__) || defined(__APPLE__)
 #define _XOPEN_SOURCE 700 /* setitimer */

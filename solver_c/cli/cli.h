@@ -53,7 +53,7 @@ int cli_manual(const cli_command *commands, int count, const char *form);
 /* busy.c: SIGINT and SIGTERM set cli_stop_asked; a second one ends the program. */
 void cli_catch_stop(void);
 int cli_stop_asked(void);
-/* From cli_busy to cli_idle a line tells, after two seconds, what is done and for how long; not if
+/* From cli_busy to cli_idle a line tells, after two seconds, the task and its time so far; not if
  * quiet. A stop meanwhile: work in steps ends by itself; work with nothing to save is left at once;
  * work on files, which a resumed run does again, is left if it goes on for another second. */
 enum { CLI_STOP_BY_ITSELF, CLI_STOP_AT_ONCE, CLI_STOP_SOON };

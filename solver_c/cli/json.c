@@ -57,6 +57,10 @@ void cli_json_integer(cli_json *j, const char *key, uint64_t number) {
   begin(j, key);
   fprintf(j->out, "%" PRIu64, number);
 }
+void cli_json_hash(cli_json *j, const char *key, uint64_t hash) {
+  begin(j, key);
+  fprintf(j->out, "\"%016" PRIx64 "\"", hash);
+}
 void cli_json_bool(cli_json *j, const char *key, int truth) {
   begin(j, key);
   fputs(truth ? "true" : "false", j->out);

@@ -19,6 +19,7 @@ void cli_json_text(cli_json *j, const char *key, const char *text); /* NULL text
 /* a number that is not finite gives null: JSON has no word for it */
 void cli_json_number(cli_json *j, const char *key, double number);
 void cli_json_integer(cli_json *j, const char *key, uint64_t number);
+void cli_json_hash(cli_json *j, const char *key, uint64_t hash); /* 16 hexadecimal digits */
 void cli_json_bool(cli_json *j, const char *key, int truth);
 
 #endif

@@ -25,6 +25,15 @@ const char *cli_nearest(const char *text, cli_word_fn word, const void *context,
   return nearest;
 }
 
+void cli_no_such(const char *command, const char *kind, const char *name, cli_word_fn word,
+                 size_t count) {
+  const char *near = cli_nearest(name, word, NULL, count);
+  if (near)
+    cli_error("%s: there is no %s '%s'; did you mean %s?", command, kind, name, near);
+  else
+    cli_error("%s: there is no %s '%s'; `ooze %s --list` names them", command, kind, name, command);
+}
+
 static const char *option_word(const void *context, size_t index) {
   return ((const cli_option *)context)[index].name;
 }

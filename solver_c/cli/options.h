@@ -56,5 +56,8 @@ int cli_describe(const cli_syntax *syntax, const char *name, const char *form);
  * none is near. */
 typedef const char *(*cli_word_fn)(const void *context, size_t index);
 const char *cli_nearest(const char *text, cli_word_fn word, const void *context, size_t count);
+/* An error about a name that is not among those of a command, with the nearest one. */
+void cli_no_such(const char *command, const char *kind, const char *name, cli_word_fn word,
+                 size_t count);
 
 #endif

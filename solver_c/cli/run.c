@@ -127,7 +127,7 @@ static void on_wrote(void *user, const char *path) {
   w->files[w->file_count++] = copy;
 }
 
-/* ---- The log: what a run says and does, behind what earlier runs into the folder said ---- */
+/* ---- The log: messages and events of a run, behind those of earlier runs into the folder ---- */
 
 /* The folder is there when there is first something to tell. */
 static void log_line(show *w, const char *format, ...) {
@@ -269,16 +269,17 @@ static int parse_frames(const char *text, int32_t scene_first, int32_t *first, i
 }
 
 static void print_json(const ooze_run_report *r, const show *w, const char *folder, int stopped) {
-  char hash[24];
   cli_json j = {stdout, 0};
-  snprintf(hash, sizeof hash, "%016" PRIx64, r->state_hash);
   cli_json_object(&j, NULL);
   cli_json_integer(&j, "frames", r->frames);
   cli_json_integer(&j, "particles", r->particles);
   cli_json_integer(&j, "substeps", r->substeps);
   cli_json_number(&j, "seconds", r->seconds);
   cli_json_number(&j, "seconds_per_frame", r->frames ? r->step_seconds / r->frames : 0.0);
-  cli_json_text(&j, "state_hash", stopped ? NULL : hash);
+  if (stopped)
+    cli_json_text(&j, "state_hash", NULL);
+  else
+    cli_json_hash(&j, "state_hash", r->state_hash);
   cli_json_array(&j, "files");
   for (uint32_t i = 0; i < w->file_count; ++i) cli_json_text(&j, NULL, w->files[i]);
   cli_json_array_end(&j);

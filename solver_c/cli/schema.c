@@ -294,7 +294,7 @@ static void print_presets(int as_json, int markdown) {
   }
 }
 
-/* "colliders" is what a scene calls the group "collider". */
+/* A scene calls the group "collider" "colliders". */
 static int same_group(const char *wanted, const char *group) {
   const size_t n = strlen(group);
   return strncmp(wanted, group, n) == 0 && (!wanted[n] || strcmp(wanted + n, "s") == 0);

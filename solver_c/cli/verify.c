@@ -131,11 +131,7 @@ static const char *check_word(const void *context, size_t index) {
 }
 
 static int refuse_name(const char *name) {
-  const char *near = cli_nearest(name, check_word, NULL, verify_check_count);
-  if (near)
-    cli_error("verify: there is no check '%s'; did you mean %s?", name, near);
-  else
-    cli_error("verify: there is no check '%s'; `ooze verify --list` names them", name);
+  cli_no_such("verify", "check", name, check_word, verify_check_count);
   return CLI_USAGE;
 }
 

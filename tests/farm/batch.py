@@ -11,6 +11,8 @@ import sys
 import tempfile
 import time
 
+import report
+
 ooze, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 here = os.path.join(source, "tests/farm")
 cook = os.path.join(source, "examples/farm/houdini/cook.py")
@@ -71,7 +73,8 @@ def check():
         f.write(SCENE % (os.path.join(source, "examples/houdini"), os.path.abspath("batch")
                          + "/sim.$F4.bgeo.sc"))
     text = run(0, "frames 1-12 are done", "whole", "--output-lines")
-    expect(re.search(r"^\[ooze\] cook: Ooze 0.0.test, Houdini 21.0.999, Python \d+\.\d+, \S+, device as the node says", text, re.M), "no banner:\n" + text)
+    expect(re.search(r"^\[ooze\] cook: Ooze 0.0.test, Houdini 21.0.999, Python \d+\.\d+, \S+, "
+                     r"device as the node says", text, re.M), "no banner:\n" + text)
     percents = [int(n) for n in re.findall(r"^ALF_PROGRESS (\d+)%$", text, re.M)]
     expect(percents == sorted(percents) and len(percents) == FRAMES and percents[-1] == 99,
            "progress: %s" % percents)
@@ -102,7 +105,7 @@ def check():
                % (how, process.returncode, text))
         expect(not os.path.exists(folder + "/sim.0012.bgeo.sc"), "signal %d came too late" % how)
         run(0, "resuming at frame", folder, "--resume")
-        for name in os.listdir(folder):  # what SIGKILL left of a file that never got its name
+        for name in os.listdir(folder):  # the rest of a file that SIGKILL kept from its name
             if ".part" in name and how == signal.SIGKILL:
                 os.remove(os.path.join(folder, name))
         same(folder)
@@ -159,9 +162,5 @@ with tempfile.TemporaryDirectory() as place:
     os.chdir(place)
     check()
     os.chdir("/")
-for f in failed:
-    print("FAILED: " + f)
-print("batch: %s"
-      % ("FAILED" if failed
-         else "whole, killed, stopped, damaged and failing runs end in the same files"))
-sys.exit(1 if failed else 0)
+report.end("batch", failed,
+           "whole, killed, stopped, damaged and failing runs end in the same files")

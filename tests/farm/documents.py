@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 
+import report
+
 ooze, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 problems, helps = [], {}
 
@@ -36,9 +38,10 @@ for page in pages:
     for word in re.findall(r"\./dev ([a-z]+)", text):
         if word not in dev:
             problems.append("%s: there is no ./dev %s" % (page, word))
-    for path in re.findall(r"(?<![\w/.-])((?:examples|tests|hdk_plugin|otls|solver_c|cmake|docs|cuda)/[\w./-]*\w)", text):
+    for path in re.findall(r"(?<![\w/.-])((?:examples|tests|hdk_plugin|otls|solver_c|cmake|docs"
+                           r"|cuda)/[\w./-]*\w)", text):
         places = (source, os.path.join(source, folder))
-        # what a build leaves
+        # outputs of a build
         if not any(glob.glob(os.path.join(place, path) + "*")
                    for place in places) and "drop" not in path:
             problems.append("%s names %s, which is not there" % (page, path))
@@ -55,7 +58,4 @@ for page in pages:
             for option in re.findall(r"(--[a-z][a-z-]+)", match.group(2)):
                 if option not in text_of:
                     problems.append("%s: ooze %s has no %s" % (page, match.group(1), option))
-for p in problems:
-    print("FAILED: " + p)
-print("documents: %s" % ("FAILED" if problems else "%d pages name what there is" % len(pages)))
-sys.exit(1 if problems else 0)
+report.end("documents", problems, "%d pages name existing options" % len(pages))

@@ -76,7 +76,7 @@ for name in names:
     expect(len(spacings) == 1, "%s: particle separations %s" % (name, spacings))
     print("%-18s %d nodes" % (name, len(every)))
 
-# the stand-in refuses what does not exist: otherwise the above would prove nothing
+# the stand-in refuses unknown names: otherwise the above would prove nothing
 hou._new_scene()
 import ooze_kit as kit  # noqa: E402
 box = kit.network(hou.node("/obj"), "wrong")

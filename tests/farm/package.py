@@ -11,6 +11,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree as xml
 
+import report
+
 ooze, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 build = os.path.dirname(ooze)
 problems = []
@@ -85,8 +87,10 @@ def check_icons(tree, nodes):
     for node in nodes:
         page = help_page(tree, node)
         icon = re.search(r"^#icon: +(\S+)$", page, re.M).group(1).replace("/", "_")
-        # what plugin.cpp gives to setIconName, or Houdini's own choice
-        wanted = "SOP_ooze_" + node["name"] if node["context"] == "sop" else "DOP_" + node["type_name"]
+        # the name that plugin.cpp gives to setIconName, or Houdini's own choice
+        wanted = "DOP_" + node["type_name"]
+        if node["context"] == "sop":
+            wanted = "SOP_ooze_" + node["name"]
         expect(icon == wanted, "%s: the page shows %s" % (node["type_name"], icon))
         expect(os.path.exists(os.path.join(tree, "config/Icons", icon + ".svg")), "%s: no icon %s"
                % (node["type_name"], icon))
@@ -180,9 +184,5 @@ with tempfile.TemporaryDirectory() as tree:
     expect(done.returncode == 1 and "'substep', which is no parameter" in done.stderr,
            "a wrong note was taken: " + done.stderr)
 
-for p in problems:
-    print("FAILED: " + p)
-print("package: %s"
-      % ("FAILED" if problems else "package file, shelf, icons and %d help pages fit the nodes"
-         % len(nodes)))
-sys.exit(1 if problems else 0)
+report.end("package", problems,
+           "package file, shelf, icons and %d help pages fit the nodes" % len(nodes))

@@ -14,6 +14,8 @@ import tempfile
 import threading
 import urllib.parse
 
+import report
+
 source = os.path.abspath(sys.argv[2])
 problems = []
 CONTENT = b"a Houdini of 3 MB" * 180000
@@ -46,7 +48,8 @@ class Server(http.server.BaseHTTPRequestHandler):
         self.answer(CONTENT)
 
     def do_POST(self):
-        fields = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        length = int(self.headers["Content-Length"])
+        fields = urllib.parse.parse_qs(self.rfile.read(length).decode())
         if self.path == "/oauth2/application_token":
             if self.headers["Authorization"] != "Basic " + base64.b64encode(b"me:secret").decode():
                 return self.send_error(401)
@@ -99,7 +102,8 @@ def check_fetch(folder):
 
 
 def check_matrix():
-    workflow, package = read(".github/workflows/houdini.yml"), read("hdk_plugin/package/packages/ooze.json.in")
+    workflow = read(".github/workflows/houdini.yml")
+    package = read("hdk_plugin/package/packages/ooze.json.in")
     served = sorted(re.findall(r"\$OOZE/(\w+-[\d.]+)", package))
     built = ["linux-" + v for v in re.findall(r'houdini: "([\d.]+)", platform', workflow)]
     for system in ("windows", "macos"):
@@ -118,9 +122,5 @@ def check_matrix():
 with tempfile.TemporaryDirectory() as place:
     check_fetch(place)
 check_matrix()
-for p in problems:
-    print("FAILED: " + p)
-print("release: %s"
-      % ("FAILED" if problems
-         else "the matrix fits the package; fetch.py takes the newest good build and checks it"))
-sys.exit(1 if problems else 0)
+report.end("release", problems,
+           "the matrix fits the package; fetch.py takes the newest good build and checks it")

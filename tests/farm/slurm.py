@@ -256,8 +256,9 @@ def check(farm, ooze, source, folder):
             starts = f.read().count("[ooze] task")
         say(began, "task %d: %d starts, %s, state %s" % (
             k, starts, "resumed" if found["resumed"] else "not resumed", found["state_hash"]))
-        assert found["state_hash"] == whole[k]["state_hash"], "task %d: state %s on the farm, %s undisturbed" % (
-            k, found["state_hash"], whole[k]["state_hash"])
+        assert found["state_hash"] == whole[k]["state_hash"], (
+            "task %d: state %s on the farm, %s undisturbed"
+            % (k, found["state_hash"], whole[k]["state_hash"]))
         assert found["resumed"] and starts > 1 + k, "task %d was not interrupted" % k
         ours, theirs = (os.path.join(folder, n, "points")
                         for n in ("farm/wedge%d" % k, "whole%d" % k))

@@ -9,13 +9,7 @@ static const float D = 0.003f;
 static const double STEP = 1.0 / 24.0;
 
 static ooze_solver *make(uint32_t threads, float gravity) {
-  ooze_params params;
-  ooze_solver *s = threaded_solver(D, threads);
-  ooze_params_default(&params);
-  params.gravity[1] = gravity;
-  params.substeps = 8;
-  CHECK_EQ(ooze_params_set(s, &params), OOZE_OK);
-  return s;
+  return falling_solver(D, threads, gravity, 8);
 }
 
 /* Lattice points within `radius` separations of the origin. */
@@ -124,7 +118,7 @@ OZ_CASE(a_driven_body_goes_where_its_poses_lead) {
     CHECK_NEAR(b.pose.position[a], to.position[a], 1e-6, "rounding of eight substeps");
   CHECK_NEAR(b.pose.rotation[2], to.rotation[2], 1e-4, "rounding of eight substeps");
   CHECK_NEAR(b.velocity[1], 0.004 / STEP, 1e-3, "the pace of its poses");
-  /* it is not told again: it stays, and carries what lies on it */
+  /* it is not told again: it stays, and carries its load */
   for (int k = 0; k < 6; k++) CHECK(ooze_step(s, STEP) >= 0, "%s", ooze_solver_message(s));
   b = state_of(s, body);
   CHECK_NEAR(b.pose.position[1], to.position[1], 1e-6, "where it was led");

@@ -95,6 +95,19 @@ static shop *open_with(const ooze_emitter_desc *d, uint32_t *handle) {
   CHECK(oz_emitters_add(&s->e, d, 2, handle, NULL) == OOZE_OK, "added");
   return s;
 }
+/* Five frames of one nozzle. */
+static shop *pour(const ooze_emitter_desc *d, int substeps, stream *m) {
+  uint32_t h;
+  shop *s = open_with(d, &h);
+  for (int frame = 0; frame < 5; frame++) step(s, m, frame / 24.0, 1.0 / 24.0, substeps);
+  return s;
+}
+static float *places_of(const stream *m) { /* a copy, to be freed */
+  float *x = malloc(m->count * 16u);
+  CHECK(x != NULL, "memory");
+  memcpy(x, m->x, m->count * 16u);
+  return x;
+}
 static void close_both(shop *s, stream *m) {
   stream_free(m);
   close_shop(s);
@@ -165,9 +178,7 @@ OZ_CASE(columns_are_spaced_by_exactly_one_separation_at_any_substep_count) {
     stream m = {0};
     ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
     d.start.position[1] = d.end.position[1] = 0.25f;
-    uint32_t h;
-    shop *s = open_with(&d, &h);
-    for (int frame = 0; frame < 5; frame++) step(s, &m, frame / 24.0, 1.0 / 24.0, substeps[n]);
+    shop *s = pour(&d, substeps[n], &m);
     CHECK_EQ(s->e.slot[0].emitted, m.count);
     /* 21 columns; 0.5 m/s for 5/24 s is 26.04 layers, and 3 are in the nozzle: those at phase 0 are
      * 30, at 1/2 29 */
@@ -188,11 +199,9 @@ OZ_CASE(columns_are_spaced_by_exactly_one_separation_at_any_substep_count) {
                  "= 5e-4");
     }
     CHECK_EQ(seen, columns);
-    if (n == 0) {
-      first = malloc(m.count * 16u);
-      CHECK(first != NULL, "memory");
-      memcpy(first, m.x, m.count * 16u);
-    } else
+    if (n == 0)
+      first = places_of(&m);
+    else
       for (uint32_t i = 0; i < 4 * m.count; i++)
         if (i % 4 != 3) CHECK_NEAR(m.x[i], first[i], 2e-6, "the same places as with one substep");
     close_both(s, &m);
@@ -222,14 +231,10 @@ OZ_CASE(a_sunflower_stream_is_the_same_at_any_substep_count) {
     stream m = {0};
     ooze_emitter_desc d = nozzle(OOZE_LAYOUT_SUNFLOWER);
     d.seed = 4;
-    uint32_t h;
-    shop *s = open_with(&d, &h);
-    for (int frame = 0; frame < 5; frame++) step(s, &m, frame / 24.0, 1.0 / 24.0, substeps[n]);
+    shop *s = pour(&d, substeps[n], &m);
     if (n == 0) {
       total = m.count;
-      first = malloc(m.count * 16u);
-      CHECK(first != NULL, "memory");
-      memcpy(first, m.x, m.count * 16u);
+      first = places_of(&m);
       CHECK_NEAR(total, 20 * (26.04 + 3), 20, "flow over volume of a particle, and the nozzle");
     }
     CHECK_EQ(m.count, total);

@@ -1,5 +1,5 @@
-/* Soft bodies through ooze.h: what they weigh down to, that they keep volume, tear, give back what
- * they take, and that a run goes on bit for bit. Small versions of `ooze verify soft`.
+/* Soft bodies through ooze.h: their depth under weight, that they keep volume, tear, give back
+ * momentum, and that a run goes on bit for bit. Small versions of `ooze verify soft`.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
@@ -11,13 +11,7 @@ static const float D = 0.01f;
 enum { WIDE = 3, TALL = 8, LAYER = WIDE * WIDE, COUNT = LAYER * TALL };
 
 static ooze_solver *make(uint32_t threads, float gravity) {
-  ooze_params params;
-  ooze_solver *s = threaded_solver(D, threads);
-  ooze_params_default(&params);
-  params.gravity[1] = gravity;
-  params.substeps = 1;
-  CHECK_EQ(ooze_params_set(s, &params), OOZE_OK);
-  return s;
+  return falling_solver(D, threads, gravity, 1);
 }
 /* Layer by layer from below. */
 static ooze_body bar(ooze_solver *s, ooze_body_desc d, float x, float y) {

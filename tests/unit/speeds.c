@@ -26,6 +26,18 @@ static ooze_solver *make(void) {
   return s;
 }
 
+/* Of another model, in 8 substeps, and of one material. */
+static ooze_solver *make_of(uint32_t model, const ooze_material *m) {
+  ooze_solver *s = make();
+  ooze_params p;
+  ooze_params_default(&p);
+  p.model = model;
+  p.substeps = 8;
+  CHECK_OK(ooze_params_set(s, &p), s);
+  CHECK_OK(ooze_material_set(s, 0, m), s);
+  return s;
+}
+
 /* The explicit form of the stress is unstable beyond a few milliseconds (ooze verify stress). */
 static ooze_solver *unstable(double modulus) {
   ooze_solver *s = make();
@@ -145,16 +157,10 @@ OZ_CASE(so_are_those_of_walls_and_of_new_particles) {
 
 /* An explicit viscosity that is bounded as if everything had 1000 kg/m^3 throws it apart. */
 OZ_CASE(a_light_thick_block_of_model_blend_falls_as_one) {
-  ooze_solver *s = make();
-  ooze_params p;
   ooze_material m;
-  ooze_params_default(&p);
-  p.model = OOZE_MODEL_BLEND;
-  p.substeps = 8;
-  CHECK_OK(ooze_params_set(s, &p), s);
   ooze_material_default(&m);
   m.density = 1.0f, m.viscosity = 60.0f;
-  CHECK_OK(ooze_material_set(s, 0, &m), s);
+  ooze_solver *s = make_of(OOZE_MODEL_BLEND, &m);
   for (int k = 0; k < 4; ++k) CHECK_OK(ooze_step(s, 1.0 / 30.0), s);
   static float v[N][3];
   CHECK_OK(ooze_attribute_read(s, OOZE_VELOCITY, 0, N, 0, v), s);
@@ -182,16 +188,10 @@ OZ_CASE(a_few_particles_are_told_of_once_and_the_fluid_goes_on) {
 
 /* Elastic waves of a modulus of 10^9 Pa would explain any speed. Links have none. */
 OZ_CASE(no_modulus_explains_speeds_of_model_links) {
-  ooze_solver *s = make();
-  ooze_params p;
   ooze_material m;
-  ooze_params_default(&p);
-  p.model = OOZE_MODEL_LINKS;
-  p.substeps = 8;
-  CHECK_OK(ooze_params_set(s, &p), s);
   ooze_material_default(&m);
   m.viscosity = 1e8f, m.relaxation_time = 0.1f, m.density = 10.0f;
-  CHECK_OK(ooze_material_set(s, 0, &m), s);
+  ooze_solver *s = make_of(OOZE_MODEL_LINKS, &m);
   throw_one(s);
   CHECK_EQ(warnings, 1);
   ooze_solver_destroy(s);

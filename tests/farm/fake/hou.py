@@ -150,7 +150,8 @@ class NodeType:
 class Node:
     def __init__(self, parent, kind, name, context):
         self._parent, self._kind, self._name, self._context = parent, kind, name, context
-        self._children, self._inputs, self._flags, self._expressions, self._errors = [], [], set(), {}, []
+        self._children, self._inputs, self._errors = [], [], []
+        self._flags, self._expressions = set(), {}
         self._parms, self._cache, self._definition, self._pressed = {}, {}, None, []
         spec = _types.get("%s/%s" % (context, kind), {"inputs": 0, "parms": {}})
         self._spec = spec
@@ -308,7 +309,8 @@ class Node:
 
 class HDADefinition:
     def __init__(self, node, name, file, description):
-        self.name, self.file, self.description, self.parms, self.icon, self.sections = name, file, description, {}, "", {}
+        self.name, self.file, self.description = name, file, description
+        self.parms, self.icon, self.sections = {}, "", {}
         self._node = node
 
     def parmTemplateGroup(self):
@@ -347,7 +349,8 @@ class FloatParmTemplate:
                  min_is_strict=False, help=""):
         if len(default_value) != num_components or not help:
             raise TypeError("%s: defaults or help are wrong" % name)
-        self.name, self.default = name, default_value[0] if num_components == 1 else list(default_value)
+        self.name = name
+        self.default = default_value[0] if num_components == 1 else list(default_value)
 
 
 IntParmTemplate = FloatParmTemplate
