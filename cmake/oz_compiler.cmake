@@ -1,10 +1,12 @@
-# Language level, warnings and sanitizers: what every target of this project gets. SPDX-License-Identifier: Apache-2.0
+# Language level, warnings and sanitizers of every target of this project. SPDX-License-Identifier:
+# Apache-2.0
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
 endif()
 
-# C++ is needed by the TBB, OpenVDB and HDK files and by the header test alone, so its absence is no error.
+# C++ is needed by the TBB, OpenVDB and HDK files and by the header test alone, so its absence is no
+# error.
 include(CheckLanguage)
 check_language(CXX)
 if(CMAKE_CXX_COMPILER)
@@ -35,18 +37,22 @@ if(OOZE_TBB AND OZ_HAVE_CXX)
   find_package(TBB CONFIG QUIET)
 endif()
 
-# On Windows with Microsoft's libraries (the Houdini plug-in) the C files are clang-cl's, which takes GCC's options behind /clang:,
-# and C++ may stay with cl. Vector types are asked for by GCC's version number.
+# On Windows with Microsoft's libraries (the Houdini plug-in) the C files are clang-cl's, which
+# takes GCC's options behind /clang:, and C++ may stay with cl. Vector types are asked for by GCC's
+# version number.
 set(OZ_GNU_OPTION "")
 if(MSVC)
   if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
-    message(FATAL_ERROR "The solver's vector types are Clang's and GCC's: configure with -DCMAKE_C_COMPILER=clang-cl (C++ may stay cl)")
+    message(FATAL_ERROR
+        "The solver's vector types are Clang's and GCC's: configure with "
+        "-DCMAKE_C_COMPILER=clang-cl (C++ may stay cl)")
   endif()
   set(OZ_GNU_OPTION "/clang:")
   add_compile_options("$<$<COMPILE_LANGUAGE:C>:/clang:-fgnuc-version=4.2.1>")
 endif()
 
-# Contraction stays off outside the stages, so that host-side formulas give the same bits with every compiler.
+# Contraction stays off outside the stages, so that host-side formulas give the same bits with every
+# compiler.
 if(MSVC)
   add_compile_options("$<$<COMPILE_LANGUAGE:C>:/clang:-ffp-contract=off>")
 else()
@@ -57,8 +63,10 @@ set(OZ_WARNINGS
     -Wall -Wextra -Wshadow -Wpointer-arith -Wwrite-strings -Wvla -Wundef -Wformat=2
     $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
     $<$<COMPILE_LANGUAGE:C>:-Wold-style-definition>)
-if(CMAKE_C_COMPILER_ID MATCHES "Clang") # lane masks are vectors: & and | are right for them, and && is not to be had
-  list(APPEND OZ_WARNINGS $<$<COMPILE_LANGUAGE:C>:-Wno-unknown-warning-option> $<$<COMPILE_LANGUAGE:C>:-Wno-bitwise-instead-of-logical>)
+# lane masks are vectors: & and | are right for them, and && is not to be had
+if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+  list(APPEND OZ_WARNINGS $<$<COMPILE_LANGUAGE:C>:-Wno-unknown-warning-option>
+      $<$<COMPILE_LANGUAGE:C>:-Wno-bitwise-instead-of-logical>)
 endif()
 if(MINGW) # C's own printf (%zu, %lld) instead of Microsoft's; the Linux build checks the formats
   add_compile_definitions(__USE_MINGW_ANSI_STDIO=1)
@@ -72,7 +80,8 @@ if(OOZE_WERROR)
 endif()
 
 if(OOZE_SANITIZE STREQUAL "address")
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g1)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined
+      -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=address,undefined)
 elseif(OOZE_SANITIZE STREQUAL "thread")
   add_compile_options(-fsanitize=thread -fno-omit-frame-pointer -g1)

@@ -1,5 +1,6 @@
-# What `cmake --install` and `cpack` put in place: the program, both libraries, headers, a CMake package, pkg-config files,
-# licence, manual page, completions and the example scenes. SPDX-License-Identifier: Apache-2.0
+# The parts that `cmake --install` and `cpack` put in place: the program, both libraries, headers, a
+# CMake package, pkg-config files, licence, manual page, completions and the example scenes.
+# SPDX-License-Identifier: Apache-2.0
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -14,12 +15,15 @@ install(TARGETS ${oz_libraries} EXPORT ooze COMPONENT library
         LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT library
         INCLUDES DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/solver_c/include/ooze" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT library
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/solver_c/include/ooze" DESTINATION
+    "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT library
         FILES_MATCHING PATTERN "*.h")
 
-# ---- find_package(ooze): ooze::ooze (shared), ooze::core (static), ooze::io (files, scenes, surfaces; static) ----
+# ---- find_package(ooze): ooze::ooze (shared), ooze::core (static), ooze::io (files, scenes,
+# surfaces; static) ----
 set(oz_package "${CMAKE_INSTALL_LIBDIR}/cmake/ooze")
-install(EXPORT ooze NAMESPACE ooze:: FILE ooze-targets.cmake DESTINATION "${oz_package}" COMPONENT library)
+install(EXPORT ooze NAMESPACE ooze:: FILE ooze-targets.cmake DESTINATION "${oz_package}" COMPONENT
+    library)
 set(oz_needs "find_dependency(Threads)\n")
 get_target_property(oz_links ooze_io INTERFACE_LINK_LIBRARIES)
 get_target_property(oz_core_links ooze_core INTERFACE_LINK_LIBRARIES)
@@ -34,9 +38,12 @@ if("PNG::PNG" IN_LIST oz_links)
   string(APPEND oz_needs "find_dependency(PNG)\n")
 endif()
 file(WRITE "${PROJECT_BINARY_DIR}/package/ooze-config.cmake"
-     "include(CMakeFindDependencyMacro)\nset(THREADS_PREFER_PTHREAD_FLAG ON)\n${oz_needs}include(\"\${CMAKE_CURRENT_LIST_DIR}/ooze-targets.cmake\")\n")
-write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/ooze-config-version.cmake" COMPATIBILITY SameMinorVersion)
-install(FILES "${PROJECT_BINARY_DIR}/package/ooze-config.cmake" "${PROJECT_BINARY_DIR}/package/ooze-config-version.cmake"
+     "include(CMakeFindDependencyMacro)\nset(THREADS_PREFER_PTHREAD_FLAG ON)\n${oz_needs}"
+     "include(\"\${CMAKE_CURRENT_LIST_DIR}/ooze-targets.cmake\")\n")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/package/ooze-config-version.cmake"
+    COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/package/ooze-config.cmake"
+    "${PROJECT_BINARY_DIR}/package/ooze-config-version.cmake"
         DESTINATION "${oz_package}" COMPONENT library)
 
 # ---- pkg-config: ooze (shared; with --static ooze_core) and ooze-io ----
@@ -74,25 +81,35 @@ function(oz_link_words target out)
 endfunction()
 oz_link_words(ooze_core oz_core_words)
 oz_link_words(ooze_io oz_io_words)
-set(oz_pc "prefix=\${pcfiledir}/../..\nlibdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}\nincludedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}\n\n")
+string(CONCAT oz_pc "prefix=\${pcfiledir}/../..\nlibdir=\${prefix}/${CMAKE_INSTALL_LIBDIR}\n"
+       "includedir=\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}\n\n")
 string(REGEX MATCHALL "/" oz_depth "${CMAKE_INSTALL_LIBDIR}") # lib/x86_64-linux-gnu lies one deeper
 foreach(slash IN LISTS oz_depth)
   string(REPLACE "\${pcfiledir}/../.." "\${pcfiledir}/../../.." oz_pc "${oz_pc}")
 endforeach()
 file(WRITE "${PROJECT_BINARY_DIR}/package/ooze.pc"
-     "${oz_pc}Name: ooze\nDescription: viscoelastic particle-fluid solver\nVersion: ${PROJECT_VERSION}\nCflags: -I\${includedir}\nLibs: -L\${libdir} -looze\n")
+     "${oz_pc}Name: ooze\nDescription: viscoelastic particle-fluid solver\n"
+     "Version: ${PROJECT_VERSION}\nCflags: -I\${includedir}\nLibs: -L\${libdir} -looze\n")
 file(WRITE "${PROJECT_BINARY_DIR}/package/ooze-core.pc"
-     "${oz_pc}Name: ooze-core\nDescription: viscoelastic particle-fluid solver, static\nVersion: ${PROJECT_VERSION}\nCflags: -I\${includedir}\nLibs: -L\${libdir} -looze_core ${oz_core_words}\n")
+     "${oz_pc}Name: ooze-core\nDescription: viscoelastic particle-fluid solver, static\n"
+     "Version: ${PROJECT_VERSION}\nCflags: -I\${includedir}\n"
+     "Libs: -L\${libdir} -looze_core ${oz_core_words}\n")
 file(WRITE "${PROJECT_BINARY_DIR}/package/ooze-io.pc"
-     "${oz_pc}Name: ooze-io\nDescription: files, scenes, surfaces and runs of ooze, static\nVersion: ${PROJECT_VERSION}\nRequires: ooze-core\nCflags: -I\${includedir}\nLibs: -L\${libdir} -looze_io -looze_core ${oz_io_words} ${oz_core_words}\n")
-install(FILES "${PROJECT_BINARY_DIR}/package/ooze.pc" "${PROJECT_BINARY_DIR}/package/ooze-core.pc" "${PROJECT_BINARY_DIR}/package/ooze-io.pc"
+     "${oz_pc}Name: ooze-io\nDescription: files, scenes, surfaces and runs of ooze, static\n"
+     "Version: ${PROJECT_VERSION}\nRequires: ooze-core\nCflags: -I\${includedir}\n"
+     "Libs: -L\${libdir} -looze_io -looze_core ${oz_io_words} ${oz_core_words}\n")
+install(FILES "${PROJECT_BINARY_DIR}/package/ooze.pc" "${PROJECT_BINARY_DIR}/package/ooze-core.pc"
+    "${PROJECT_BINARY_DIR}/package/ooze-io.pc"
         DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT library)
 
 # ---- words: licence, manual, completions, scenes ----
-install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/README.md"
+    "${PROJECT_SOURCE_DIR}/CHANGELOG.md"
         DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT program)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/scenes" DESTINATION "${CMAKE_INSTALL_DATADIR}/ooze" COMPONENT program)
-if(NOT CMAKE_CROSSCOMPILING) # the program itself prints them, from the tables that parse its command line
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/scenes" DESTINATION
+    "${CMAKE_INSTALL_DATADIR}/ooze" COMPONENT program)
+# the program itself prints them, from the tables that parse its command line
+if(NOT CMAKE_CROSSCOMPILING)
   set(oz_words "${PROJECT_BINARY_DIR}/package/words")
   add_custom_command(
     OUTPUT "${oz_words}/ooze.1"
@@ -104,16 +121,20 @@ if(NOT CMAKE_CROSSCOMPILING) # the program itself prints them, from the tables t
     DEPENDS ooze VERBATIM)
   add_custom_target(ooze_words ALL DEPENDS "${oz_words}/ooze.1")
   install(FILES "${oz_words}/ooze.1" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT program)
-  install(FILES "${oz_words}/ooze" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT program)
-  install(FILES "${oz_words}/_ooze" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" COMPONENT program)
-  install(FILES "${oz_words}/ooze.fish" DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT program)
+  install(FILES "${oz_words}/ooze" DESTINATION
+      "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT program)
+  install(FILES "${oz_words}/_ooze" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions"
+      COMPONENT program)
+  install(FILES "${oz_words}/ooze.fish" DESTINATION
+      "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT program)
 endif()
 
 # ---- cpack: ooze_VERSION_ARCH.deb and ooze-VERSION-SYSTEM.tar.gz ----
 set(CPACK_PACKAGE_NAME ooze)
 set(CPACK_PACKAGE_VENDOR "The Ooze authors")
 set(CPACK_PACKAGE_CONTACT "The Ooze authors <ooze@localhost>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "viscoelastic particle-fluid solver: honey, cream, slime, dough")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
+    "viscoelastic particle-fluid solver: honey, cream, slime, dough")
 set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_GENERATOR TGZ)
 find_program(OZ_DPKG dpkg-shlibdeps)

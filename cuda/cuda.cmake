@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# The CUDA backend, included by solver_c/library.cmake where OOZE_CUDA is on. nvcc is called by plain commands, so that the
-# rest of the project stays C: its objects join oz_objects, cudart is linked statically, and the library loads where there is
-# no driver.
+# The CUDA backend, included by solver_c/library.cmake where OOZE_CUDA is on. nvcc is called by
+# plain commands, so that the rest of the project stays C: its objects join oz_objects, cudart is
+# linked statically, and the library loads where there is no driver.
 
-set(OOZE_CUDA_ARCHITECTURES "75;80;86;89;90" CACHE STRING "compute capabilities to compile for, or native; the last also as PTX")
+set(OOZE_CUDA_ARCHITECTURES "75;80;86;89;90" CACHE STRING
+    "compute capabilities to compile for, or native; the last also as PTX")
 find_program(OZ_NVCC nvcc HINTS $ENV{CUDA_HOME}/bin /usr/local/cuda/bin)
 if(NOT OZ_NVCC)
-  message(FATAL_ERROR "OOZE_CUDA is on, but there is no nvcc (looked in PATH, CUDA_HOME and /usr/local/cuda)")
+  message(FATAL_ERROR
+      "OOZE_CUDA is on, but there is no nvcc (looked in PATH, CUDA_HOME and /usr/local/cuda)")
 endif()
 get_filename_component(oz_cuda_home "${OZ_NVCC}" REALPATH)
 get_filename_component(oz_cuda_home "${oz_cuda_home}" DIRECTORY)
 find_library(OZ_CUDART NAMES cudart_static libcudart_static.a
-             HINTS ${oz_cuda_home}/../lib64 ${oz_cuda_home}/../lib ${oz_cuda_home}/../targets/x86_64-linux/lib
-                   ${oz_cuda_home}/../targets/sbsa-linux/lib ${oz_cuda_home}/../targets/aarch64-linux/lib /usr/local/cuda/lib64)
+             HINTS ${oz_cuda_home}/../lib64 ${oz_cuda_home}/../lib
+             ${oz_cuda_home}/../targets/x86_64-linux/lib
+                   ${oz_cuda_home}/../targets/sbsa-linux/lib
+                   ${oz_cuda_home}/../targets/aarch64-linux/lib /usr/local/cuda/lib64)
 if(NOT OZ_CUDART)
   message(FATAL_ERROR "no libcudart_static.a beside ${OZ_NVCC}")
 endif()
@@ -26,8 +30,10 @@ else()
   endforeach()
   list(APPEND oz_arch -gencode arch=compute_${oz_ptx},code=compute_${oz_ptx})
 endif()
-# Divisions and roots to 2 ulp and denormals as zero: the formulas are good to 1e-6 at best, and speed counts.
-set(oz_nvcc_flags -std=c++17 -O3 ${oz_arch} -ftz=true -prec-div=false -prec-sqrt=false -lineinfo -diag-suppress=177,186
+# Divisions and roots to 2 ulp and denormals as zero: the formulas are good to 1e-6 at best, and
+# speed counts.
+set(oz_nvcc_flags -std=c++17 -O3 ${oz_arch} -ftz=true -prec-div=false -prec-sqrt=false -lineinfo
+    -diag-suppress=177,186
     -Xcompiler=-fPIC,-fvisibility=hidden -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/solver_c
     -I${PROJECT_SOURCE_DIR}/solver_c/include)
 find_program(OZ_CCACHE ccache)
@@ -42,7 +48,8 @@ function(oz_nvcc object source)
   set(out "${CMAKE_CURRENT_BINARY_DIR}/cuda_${object}.o")
   add_custom_command(
     OUTPUT "${out}" DEPFILE "${out}.d" DEPENDS "${PROJECT_SOURCE_DIR}/cuda/${source}"
-    COMMAND ${oz_nvcc} ${oz_nvcc_flags} ${ARGN} -MD -MF "${out}.d" -MT "${out}" -c "${PROJECT_SOURCE_DIR}/cuda/${source}" -o "${out}"
+    COMMAND ${oz_nvcc} ${oz_nvcc_flags} ${ARGN} -MD -MF "${out}.d" -MT "${out}" -c
+    "${PROJECT_SOURCE_DIR}/cuda/${source}" -o "${out}"
     COMMENT "nvcc ${object}" VERBATIM COMMAND_EXPAND_LISTS)
   set_source_files_properties("${out}" PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
   set(oz_objects ${oz_objects} "${out}" PARENT_SCOPE)

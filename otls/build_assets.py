@@ -20,7 +20,7 @@ import hou  # noqa: E402
 
 LABELS = {"honey": "Honey", "toothpaste": "Toothpaste", "chocolate": "Chocolate Melt",
           "slime": "Slime Stretch", "cream": "Whipped Cream", "crate": "Crate in Syrup"}
-# What an asset shows: parameter, the node types that have it, template, label, help.
+# The parameters of an asset: parameter, the node types that have it, template, label, help.
 PROMOTED = (
     ("particlesep", ("ooze::source", "ooze::collider", "ooze::solver", "ooze::step", "gasooze"),
      hou.FloatParmTemplate, "Particle Separation",

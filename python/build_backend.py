@@ -44,11 +44,12 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     files = {"ooze/__init__.py": open(os.path.join(ROOT, "python/ooze/__init__.py"), "rb").read(),
              "ooze/_abi.py": open(made, "rb").read(),
              "ooze/libooze_full.so": open(library(), "rb").read(),
-             name + ".dist-info/METADATA": ("Metadata-Version: 2.1\nName: ooze\nVersion: %s\nSummary: Viscoelastic "
-                                            "particle fluids\nLicense: Apache-2.0\nRequires-Dist: numpy\n"
-                                            % version()).encode(),
-             name + ".dist-info/WHEEL": ("Wheel-Version: 1.0\nGenerator: ooze\nRoot-Is-Purelib: false\nTag: %s\n"
-                                         % tag).encode()}
+             name + ".dist-info/METADATA": (
+                 "Metadata-Version: 2.1\nName: ooze\nVersion: %s\nSummary: Viscoelastic particle "
+                 "fluids\nLicense: Apache-2.0\nRequires-Dist: numpy\n" % version()).encode(),
+             name + ".dist-info/WHEEL": (
+                 "Wheel-Version: 1.0\nGenerator: ooze\nRoot-Is-Purelib: false\nTag: %s\n"
+                 % tag).encode()}
     os.remove(made)
     record = []
     with zipfile.ZipFile(os.path.join(wheel_directory, path), "w", zipfile.ZIP_DEFLATED) as z:

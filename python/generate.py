@@ -38,7 +38,8 @@ def number(expression, names):
 
 class Headers:
     def __init__(self, folder):
-        self.constants, self.structs, self.opaque, self.functions, self.defaults = {}, {}, [], [], {}
+        self.constants, self.structs, self.defaults = {}, {}, {}
+        self.opaque, self.functions = [], []
         text = "".join(without_comments(open("%s/ooze/%s" % (folder, h)).read()) for h in HEADERS)
         self.read_enums(text)
         self.read_structs(text)
@@ -102,7 +103,8 @@ class Headers:
             self.functions.append((name, out, kinds))
 
     def read_defaults(self, text):
-        for name, body in re.findall(r"static inline void (ooze_\w+)_default\(\1 \*\w+\)\s*\{(.*?)\n\}", text, flags=re.S):
+        default = r"static inline void (ooze_\w+)_default\(\1 \*\w+\)\s*\{(.*?)\n\}"
+        for name, body in re.findall(default, text, flags=re.S):
             values = []
             for statement in (s.strip() for s in body.split(";")):
                 targets = re.findall(r"\w+->([\w.\[\]]+)\s*=(?!=)", statement)
@@ -118,17 +120,18 @@ class Headers:
 
     def write(self, path):
         out = ['"""Made by generate.py from the headers; not to be edited."""',
-               "from ctypes import (Structure, c_char, c_char_p, c_double, c_float, c_int, c_int32, c_int64,",
-               "                    c_size_t, c_uint8, c_uint32, c_uint64, c_void_p)", ""]
+               "from ctypes import (Structure, c_char, c_char_p, c_double, c_float, c_int,",
+               "                    c_int32, c_int64, c_size_t, c_uint8, c_uint32, c_uint64,",
+               "                    c_void_p)", ""]
         out += ["%s = %r" % item for item in self.constants.items()]
         for name, fields in self.structs.items():
             out += ["", "", "class %s(Structure):" % name, "    pass", "", "",
                     "%s._fields_ = [" % name] + ["    (%r, %s)," % f for f in fields] + ["]"]
-        out += ["", "DEFAULTS = {"] + ["    %r: %r," % item
-                                       for item in self.defaults.items()] + ["}", "",
-                                                                                               "FUNCTIONS = ["]
-        out += ["    (%r, %s, [%s])," % (n, r, ", ".join(k)) for n, r, k in self.functions] + ["]",
-            ""]
+        out += ["", "DEFAULTS = {"]
+        out += ["    %r: %r," % item for item in self.defaults.items()]
+        out += ["}", "", "FUNCTIONS = ["]
+        out += ["    (%r, %s, [%s])," % (n, r, ", ".join(k)) for n, r, k in self.functions]
+        out += ["]", ""]
         with open(path, "w") as f:
             f.write("\n".join(out))
 

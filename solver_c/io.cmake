@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-# ooze_io: the rooms above the solver. geo: points and meshes in files; scene: scene files, presets and filling; surface:
-# level sets and OpenVDB; render: pictures and films; session: runs. Each optional library adds its part where it is
-# found; a missing one is named once, here and in ooze_io_build_text().
+# ooze_io: the rooms above the solver. geo: points and meshes in files; scene: scene files, presets
+# and filling; surface: level sets and OpenVDB; render: pictures and films; session: runs. Each
+# optional library adds its part where it is found; a missing one is named once, here and in
+# ooze_io_build_text().
 
-# ---- What needs no library ----
+# ---- Parts without a library ----
 file(GLOB oz_io_sources CONFIGURE_DEPENDS geo/*.c surface/*.c render/*.c)
 list(FILTER oz_io_sources EXCLUDE REGEX "/no_vdb\\.c$")
 set(oz_scene_sources
-  scene/presets.c scene/words.c scene/nodes.c scene/nodes_dialog.c scene/fill_fluid.c scene/fill_pour.c scene/fill_inside.c scene/fill_mesh.c scene/fill_near.c scene/fill_rows.c scene/fill_spans.c scene/fill_shape.c scene/outline.c scene/forces.c)
+  scene/presets.c scene/words.c scene/nodes.c scene/nodes_dialog.c scene/fill_fluid.c
+  scene/fill_pour.c scene/fill_inside.c scene/fill_mesh.c scene/fill_near.c scene/fill_rows.c
+  scene/fill_spans.c scene/fill_shape.c scene/outline.c scene/forces.c)
 list(TRANSFORM oz_scene_sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
 list(APPEND oz_io_sources ${oz_scene_sources})
-set_property(GLOBAL PROPERTY OZ_PLUGIN_SOURCES ${oz_io_sources}) # the Houdini plug-in compiles these again
+# the Houdini plug-in compiles these again
+set_property(GLOBAL PROPERTY OZ_PLUGIN_SOURCES ${oz_io_sources})
 
 add_library(ooze_io STATIC ${oz_io_sources})
-target_include_directories(ooze_io PUBLIC "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>" PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+target_include_directories(ooze_io PUBLIC "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>"
+    PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
 target_compile_options(ooze_io PRIVATE ${OZ_WARNINGS})
 set_target_properties(ooze_io PROPERTIES POSITION_INDEPENDENT_CODE ON C_STANDARD 11)
 target_link_libraries(ooze_io PUBLIC ooze_core Threads::Threads)
@@ -26,8 +31,10 @@ if(OOZE_FUZZ)
 endif()
 # The inner loops of surfaces and rays; no option here changes bits from run to run.
 set_source_files_properties(
-  surface/kernels.c surface/field.c surface/density.c surface/distance.c surface/attributes.c surface/strain.c
-  render/bvh.c render/march.c render/shade.c PROPERTIES COMPILE_OPTIONS "-O3;-fno-math-errno;-fno-trapping-math")
+  surface/kernels.c surface/field.c surface/density.c surface/distance.c surface/attributes.c
+  surface/strain.c
+  render/bvh.c render/march.c render/shade.c PROPERTIES COMPILE_OPTIONS
+  "-O3;-fno-math-errno;-fno-trapping-math")
 
 # ---- geo: Blosc for .bgeo.sc, zstd and xxHash for checkpoints ----
 find_path(OZ_BLOSC_INCLUDE blosc.h)
@@ -35,7 +42,8 @@ find_library(OZ_BLOSC_LIBRARY blosc)
 find_path(OZ_ZSTD_INCLUDE zstd.h)
 find_library(OZ_ZSTD_LIBRARY zstd)
 find_path(OZ_XXHASH_INCLUDE xxhash.h)
-mark_as_advanced(OZ_BLOSC_INCLUDE OZ_BLOSC_LIBRARY OZ_ZSTD_INCLUDE OZ_ZSTD_LIBRARY OZ_XXHASH_INCLUDE)
+mark_as_advanced(OZ_BLOSC_INCLUDE OZ_BLOSC_LIBRARY OZ_ZSTD_INCLUDE OZ_ZSTD_LIBRARY
+    OZ_XXHASH_INCLUDE)
 
 set(oz_io_parts "")
 if(OZ_BLOSC_INCLUDE AND OZ_BLOSC_LIBRARY)
@@ -78,7 +86,8 @@ list(JOIN oz_io_parts ", " oz_io_parts)
 message(STATUS "files: .bgeo, .geo, .ply, .obj, ${oz_io_parts}")
 
 # ---- surface: OpenVDB, where it is found and wanted (OOZE_OPENVDB) ----
-# OpenVDB has no pkg-config file in Debian and its stock finder wants boost-iostreams: found by its parts instead.
+# OpenVDB has no pkg-config file in Debian and its stock finder wants boost-iostreams: found by its
+# parts instead.
 set(oz_vdb OFF)
 if(OOZE_OPENVDB AND OZ_HAVE_CXX)
   find_package(TBB CONFIG QUIET)
@@ -87,21 +96,27 @@ if(OOZE_OPENVDB AND OZ_HAVE_CXX)
   find_path(OZ_IMATH_INCLUDE Imath/half.h)
   find_library(OZ_IMATH_LIBRARY NAMES Imath Imath-3_1)
   find_path(OZ_BOOST_INCLUDE boost/version.hpp) # OpenVDB's headers include Boost
-  mark_as_advanced(OZ_OPENVDB_INCLUDE OZ_OPENVDB_LIBRARY OZ_IMATH_INCLUDE OZ_IMATH_LIBRARY OZ_BOOST_INCLUDE)
-  if(TARGET TBB::tbb AND OZ_OPENVDB_INCLUDE AND OZ_OPENVDB_LIBRARY AND OZ_IMATH_INCLUDE AND OZ_IMATH_LIBRARY AND OZ_BOOST_INCLUDE)
+  mark_as_advanced(OZ_OPENVDB_INCLUDE OZ_OPENVDB_LIBRARY OZ_IMATH_INCLUDE OZ_IMATH_LIBRARY
+      OZ_BOOST_INCLUDE)
+  if(TARGET TBB::tbb AND OZ_OPENVDB_INCLUDE AND OZ_OPENVDB_LIBRARY AND OZ_IMATH_INCLUDE AND
+      OZ_IMATH_LIBRARY AND OZ_BOOST_INCLUDE)
     set(oz_vdb ON)
   endif()
 endif()
 if(oz_vdb)
-  # A target of its own: it is C++, takes most of a minute to compile, and its headers do not pass our warnings.
+  # A target of its own: it is C++, takes most of a minute to compile, and its headers do not pass
+  # our warnings.
   add_library(ooze_vdb OBJECT surface/vdb.cpp surface/vdb_grids.cpp)
-  target_include_directories(ooze_vdb PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}/include")
-  target_include_directories(ooze_vdb SYSTEM PRIVATE "${OZ_OPENVDB_INCLUDE}" "${OZ_BOOST_INCLUDE}" "${OZ_IMATH_INCLUDE}" "${OZ_IMATH_INCLUDE}/Imath")
+  target_include_directories(ooze_vdb PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}"
+      "${CMAKE_CURRENT_SOURCE_DIR}/include")
+  target_include_directories(ooze_vdb SYSTEM PRIVATE "${OZ_OPENVDB_INCLUDE}" "${OZ_BOOST_INCLUDE}"
+      "${OZ_IMATH_INCLUDE}" "${OZ_IMATH_INCLUDE}/Imath")
   target_compile_options(ooze_vdb PRIVATE -Wall -Wextra)
   target_link_libraries(ooze_vdb PRIVATE TBB::tbb)
-  # OpenVDB's trees keep their type names in template statics that must be one object with the library's: hidden copies
-  # crash in openvdb::initialize().
-  set_target_properties(ooze_vdb PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
+  # OpenVDB's trees keep their type names in template statics that must be one object with the
+  # library's: hidden copies crash in openvdb::initialize().
+  set_target_properties(ooze_vdb PROPERTIES CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN
+      OFF)
   if(OOZE_SANITIZE OR OOZE_FUZZ)
     target_compile_options(ooze_vdb PRIVATE -O1)
   endif()
@@ -139,7 +154,8 @@ endif()
 # ---- ooze_full: everything in one shared library, for the Python module and other languages ----
 if(UNIX AND NOT APPLE AND NOT OOZE_SANITIZE AND NOT OOZE_FUZZ)
   add_library(ooze_full SHARED "${PROJECT_SOURCE_DIR}/python/full.c")
-  target_link_libraries(ooze_full PRIVATE -Wl,--whole-archive ooze_io ooze_core -Wl,--no-whole-archive)
+  target_link_libraries(ooze_full PRIVATE -Wl,--whole-archive ooze_io ooze_core
+      -Wl,--no-whole-archive)
   set_target_properties(
     ooze_full PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" LINKER_LANGUAGE CXX)
 endif()

@@ -13,7 +13,8 @@ if(TARGET TBB::tbb)
   target_compile_definitions(ooze_objects PRIVATE OOZE_HAVE_TBB)
   target_link_libraries(ooze_objects PRIVATE TBB::tbb)
   list(APPEND oz_links TBB::tbb)
-  # A static library does not tell that it holds C++: a client in C has to be handed C++'s own libraries by name.
+  # A static library does not tell that it holds C++: a client in C has to be handed C++'s own
+  # libraries by name.
   set(oz_cxx_links ${CMAKE_CXX_IMPLICIT_LINK_LIBRARIES})
   list(REMOVE_ITEM oz_cxx_links ${CMAKE_C_IMPLICIT_LINK_LIBRARIES})
   list(APPEND oz_links ${oz_cxx_links})
@@ -28,7 +29,8 @@ foreach(part IN LISTS oz_parts)
   target_link_libraries(${part} PRIVATE ooze_headers)
   target_compile_definitions(${part} PRIVATE OOZE_BUILDING)
   target_compile_options(${part} BEFORE PRIVATE ${OZ_WARNINGS}) # before: a part may turn one off
-  if(WIN32) # one set of objects serves both libraries; an export marked in a static library is harmless
+  # one set of objects serves both libraries; an export marked in a static library is harmless
+  if(WIN32)
     target_compile_definitions(${part} PRIVATE OOZE_SHARED)
   endif()
   list(APPEND oz_objects $<TARGET_OBJECTS:${part}>)
@@ -48,10 +50,12 @@ target_link_libraries(ooze_shared PUBLIC ooze_headers PRIVATE ${oz_links})
 target_compile_definitions(ooze_shared INTERFACE OOZE_SHARED)
 set_target_properties(
   ooze_shared PROPERTIES OUTPUT_NAME ooze LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}"
-                         RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}"
+                         RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}" ARCHIVE_OUTPUT_DIRECTORY
+                         "${PROJECT_BINARY_DIR}"
                          VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 if(UNIX AND NOT APPLE) # libstdc++'s templates have default visibility; the script keeps them in
-  target_link_options(ooze_shared PRIVATE "LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/ooze.map" LINKER:--no-undefined)
+  target_link_options(ooze_shared PRIVATE
+      "LINKER:--version-script=${CMAKE_CURRENT_SOURCE_DIR}/ooze.map" LINKER:--no-undefined)
   set_target_properties(ooze_shared PROPERTIES LINK_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/ooze.map")
   if(OOZE_SANITIZE OR OOZE_FUZZ) # the sanitizer run-time is in the program
     target_link_options(ooze_shared PRIVATE LINKER:-z,undefs)

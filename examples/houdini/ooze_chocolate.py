@@ -8,7 +8,8 @@ it (Stick). Chocolate conducts 0.2 W/(m K); here it is 100, a time lapse of minu
 Beside it stands the same by hand, to show Ooze Step: a Solver SOP whose wrangle warms particles."""
 import ooze_kit as kit
 
-MELT = """// Warm what touches the cake (its top is at y = 0.05), cool the rest; seconds to follow: 1.5 and 20.
+MELT = """// Warm what touches the cake (its top is at y = 0.05), cool the rest; seconds to follow:
+// 1.5 and 20.
 float near = 1 - smooth(0.05, 0.062, @P.y);
 f@temperature += (lerp(293.15, 318.15, near) - @temperature) * @TimeInc / lerp(20, 1.5, near);"""
 

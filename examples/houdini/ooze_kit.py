@@ -89,9 +89,8 @@ def output(box, sim, colliders=None, **surface):
     return out
 
 
-# How the material presets look in Karma: what differs from a plain mtlxstandard_surface. Distances
-# of light inside (transmission_depth,
-# subsurface_scale) are in metres, as the fluids are.
+# How the material presets look in Karma: the differences from a plain mtlxstandard_surface.
+# Distances of light inside (transmission_depth, subsurface_scale) are in metres, as the fluids are.
 MATERIALS = {
     "honey": dict(base_color=(0.9, 0.5, 0.06), specular_roughness=0.05, specular_IOR=1.49,
                   transmission=0.9, transmission_color=(0.95, 0.55, 0.08),

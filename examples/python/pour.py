@@ -19,7 +19,7 @@ for frame in range(30):
     speed = (solver["v"] ** 2).sum(1) ** 0.5
     print("frame %2d: %5d particles, fastest %.2f m/s" % (frame, len(solver), speed.max()))
 
-# %% Views: nothing is copied, and what is written is in the points
+# %% Views: nothing is copied, and every write is in the points
 points = solver.points()
 points["P"][:, 1] += 0.01
 points.write("pour.bgeo.sc")

@@ -189,7 +189,7 @@ class Book:
             measures = dict(self.measure(name, shown, separation), stamp=stamp)
             with open(measured, "w") as file:
                 json.dump(measures, file)
-            # what is not shown is not kept
+            # only files that are shown are kept
             for number in range(1, scene["output"]["frames"][1] + 1):
                 if number not in shown and os.path.exists(os.path.join(self.folder,
                     self.frame(name, number))):

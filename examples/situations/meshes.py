@@ -100,8 +100,9 @@ def bowl(x, z):
 
 
 def spoon_width(x):
-    half = BOWL_WIDTH * math.sqrt(max(0.0,
-                                      1.0 - (x / BOWL_LENGTH) ** 2)) if abs(x) < BOWL_LENGTH else 0.0
+    half = 0.0
+    if abs(x) < BOWL_LENGTH:
+        half = BOWL_WIDTH * math.sqrt(max(0.0, 1.0 - (x / BOWL_LENGTH) ** 2))
     rim = 0.0025 if half > 0 else 0.0  # so that the bowl has a rim to stand on
     handle = HANDLE_WIDTH if x > 0.6 * BOWL_LENGTH else 0.0
     return max(half + rim, handle, 0.002)

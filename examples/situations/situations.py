@@ -112,7 +112,7 @@ def droplet(material):
 
 PLAIN = {"density": 1000, "colour": [0.85, 0.55, 0.2], "gloss": 0.6}
 
-# What each value is set in: name, unit, values, scene of one value.
+# The setting of each value: name, unit, values, scene of one value.
 KNOBS = {
     "viscosity": ("Pa s", (1, 10, 100, 1000, 5000), lambda v: collapse(dict(PLAIN, viscosity=v))),
     "relaxation_time": ("s", (0, 0.05, 0.5, 2, 5),
@@ -138,7 +138,8 @@ def one_piece(situation, preset):
         return True
     # a column whose own weight draws it faster than the plates do may run off the upper one
     if situation == "plates":
-        thinned = (1 + (preset["thinning_time"] * PLATES_RATE) ** 2) ** (0.5 * (preset["flow_index"] - 1))
+        rate = preset["thinning_time"] * PLATES_RATE
+        thinned = (1 + rate ** 2) ** (0.5 * (preset["flow_index"] - 1))
         stress = 3 * preset["viscosity"] * thinned * PLATES_RATE + preset["yield_stress"]
         return bool(preset["compliance"]) or stress > preset["density"] * 9.81 * PLATES_HEIGHT
     return False  # it may be in two: on the spoon or bust, and below

@@ -37,7 +37,9 @@ def value_text(parm):
         return ""
     if parm["type"] in ("menu", "choice"):
         words = [w.split("=") for w in parm["menu"].split("|")]
-        token = parm["default_text"] if parm["type"] == "choice" else words[int(parm["default"][0])][0]
+        token = parm["default_text"]
+        if parm["type"] != "choice":
+            token = words[int(parm["default"][0])][0]
         if parm["token"] == "preset":  # they have a table of their own
             return "Default: %s." % dict(words)[token]
         return "One of %s. Default: %s." % (", ".join(label for _, label in words),
@@ -99,7 +101,8 @@ def table(rows):
 
 
 def presets(ooze):
-    rows = ["| Material | Density (kg/m^3) | Viscosity (Pa s) | Relaxation time (s) | Compliance (1/Pa) | |"]
+    rows = ["| Material | Density (kg/m^3) | Viscosity (Pa s) | Relaxation time (s) "
+            "| Compliance (1/Pa) | |"]
     for p in json.loads(subprocess.run([ooze, "schema", "presets", "--json"], capture_output=True,
                                        check=True).stdout):
         rows.append("| %s | %g | %g | %g | %g | %s |"

@@ -10,7 +10,8 @@ import sys
 
 build, clang = sys.argv[1:3]
 GCC_ALONE = r"-fno-trapping-math|-mprefer-vector-width=\d+|-fno-tree-\S+|--param\S*"
-MASKS = "-Wno-unknown-warning-option -Wno-unused-command-line-argument -Wno-bitwise-instead-of-logical"
+MASKS = ("-Wno-unknown-warning-option -Wno-unused-command-line-argument "
+         "-Wno-bitwise-instead-of-logical")
 
 
 def check(entry):

@@ -12,13 +12,16 @@ import sys
 SOURCES = (".c", ".h", ".cpp", ".cu", ".def")
 SCRIPTS = (".py", ".sh", ".cmake", ".sbatch")
 # papers whose equations and sections are cited by number
-PAPERS = re.compile(r"Barreiro|Takahashi|Takamatsu|Clavet|Mukai|Akinci|Macklin|Saramito|\bpapers?\b")
+PAPERS = re.compile(r"Barreiro|Takahashi|Takamatsu|Clavet|Mukai|Akinci|Macklin|Saramito"
+                    r"|\bpapers?\b")
 LAST_EQUATION = 21  # of the longest of them
 # documents of a workplace: nothing in the repository may point at them
 ELSEWHERE = re.compile(r"\b(NUMERICS|DESIGN|HOUSE_RULES|GLOSSARY)\.md\b")
-NAME = re.compile(r"(?<![\w./#*<>$%{}~-])((?:[\w+-]+/)*[\w+-]+\.(?:md|h|cpp|cu|c|def|py|sh|cmake|sbatch))"
+NAME = re.compile(r"(?<![\w./#*<>$%{}~-])((?:[\w+-]+/)*[\w+-]+"
+                  r"\.(?:md|h|cpp|cu|c|def|py|sh|cmake|sbatch))"
                   r"(#[\w-]+)?(?!\w|[./*]\w|\()")
-FOLDER = re.compile(r"(?<![\w./-])((?:solver_c|cuda|tests|docs|examples|hdk_plugin|otls|cmake|verify)(?:/[\w-]+)+)/?"
+FOLDER = re.compile(r"(?<![\w./-])((?:solver_c|cuda|tests|docs|examples|hdk_plugin|otls|cmake"
+                    r"|verify)(?:/[\w-]+)+)/?"
                     r"(?![\w./*<\[-])")
 SECTION = re.compile(r"\b(?:[Ss]ection|[Ss]ec\.|[Pp]art) ([1-9](?:\.[1-9])?)\b(?! (?:of|in) )")
 DOTTED = re.compile(r"\((?:[^()]*[,;] ?)?([1-9]\.[1-9])(?:[,;)]| step)")

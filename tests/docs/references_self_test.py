@@ -9,13 +9,16 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 GOOD = {
-    "docs/theory/walls.md": "# Walls\n\n## Stick\n\n```math\na \\tag{W.1}\n```\n\nAs (W.1) has it, `oz_wall_stick`.\n",
-    "docs/guide.md": "See [walls](theory/walls.md#stick), `solver_c/physics/wall.h` and tests/run.sh.\n",
-    "solver_c/physics/wall.h": "/* Walls (docs/theory/walls.md#stick, W.1). Equation (4) of Clavet et al. 2005.\n"
+    "docs/theory/walls.md": "# Walls\n\n## Stick\n\n```math\na \\tag{W.1}\n```\n\n"
+                            "As (W.1) has it, `oz_wall_stick`.\n",
+    "docs/guide.md": "See [walls](theory/walls.md#stick), `solver_c/physics/wall.h` and "
+                     "tests/run.sh.\n",
+    "solver_c/physics/wall.h": "/* Walls (docs/theory/walls.md#stick, W.1). Equation (4) of "
+                               "Clavet et al. 2005.\n"
                                " * Beside wall.h there is run.sh. */\nint oz_wall_stick(void);\n",
     "tests/run.sh": "# runs wall.h\nexit 0\n",
 }
-# file, text that goes to its end, what is said of it
+# file, text that goes to its end, the message
 BAD = [
     ("docs/guide.md", "[x](theory/floors.md)\n", "links to theory/floors.md"),
     ("docs/guide.md", "[x](theory/walls.md#slip)\n", "has no section #slip"),

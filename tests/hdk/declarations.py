@@ -33,7 +33,7 @@ def members(text):
             end += 1
         body = text[at:end - 1].split("// The stand-in's own.")[0]
         body = re.sub(r"//[^\n]*", "", body)
-        flat, depth = "", 0  # without what is inside of functions and nested classes
+        flat, depth = "", 0  # without the insides of functions and nested classes
         for c in body:
             if c == "{":
                 depth += 1
@@ -45,7 +45,9 @@ def members(text):
         for statement in flat.split(";"):
             statement = re.sub(r"\b(public|protected|private):", "", statement).split(":")[0]
             call = re.search(r"(~?\b\w+|operator\W{1,3})\s*\(", statement)
-            if call and "delete" not in statement and not call.group(1).lstrip("~") == name and call.group(1) not in ("decltype",):
+            if not call or "delete" in statement:
+                continue
+            if call.group(1).lstrip("~") != name and call.group(1) != "decltype":
                 found.add("%s::%s" % (name, call.group(1)))
         found.add(name)
     return found

@@ -36,8 +36,9 @@ FLAGS = ["-std=c++17", "--target=x86_64-pc-windows-msvc", "-fms-compatibility",
 FLAGS += ["-isystem", os.path.join(folder, "shim")] + [w for p in system for w in ("-isystem", p)]
 FLAGS += ["-isystem", include, "-I", os.path.join(source, "hdk_plugin"), "-I",
           os.path.join(source, "solver_c/include")]
-STANDARD = """algorithm cctype chrono cmath cstdarg cstddef cstdint cstdio cstdlib cstring exception functional initializer_list iterator map memory
-mutex new numeric set stdexcept string type_traits utility vector stddef.h stdint.h string.h""".split()
+STANDARD = """algorithm cctype chrono cmath cstdarg cstddef cstdint cstdio cstdlib cstring exception
+functional initializer_list iterator map memory mutex new numeric set stdexcept string type_traits
+utility vector stddef.h stdint.h string.h""".split()
 
 
 def compile_as_msvc(name, text):
@@ -46,7 +47,8 @@ def compile_as_msvc(name, text):
                      if "DSOVersion" not in p)
     with open(path, "w") as f:
         f.writelines("#include <%s>\n" % h for h in STANDARD + headers)
-        f.write("#undef __GNUC__\n#undef __GNUC_MINOR__\n#undef __clang__\n#define __attribute__ cl_has_no_attribute\n")
+        f.write("#undef __GNUC__\n#undef __GNUC_MINOR__\n#undef __clang__\n"
+                "#define __attribute__ cl_has_no_attribute\n")
         f.write(text)
     done = subprocess.run([clang] + FLAGS + [path], capture_output=True, text=True)
     return [line for line in done.stderr.split("\n") if "error:" in line] or ([done.stderr[-500:]]
@@ -57,7 +59,7 @@ problems = []
 files = sorted(glob.glob(source + "/hdk_plugin/*.cpp"))
 # one file: the headers are read once
 problems += compile_as_msvc("msvc_plugin.cpp", "".join('#include "%s"\n' % path for path in files))
-# what it looks for, it finds
+# it finds each pattern
 for what, text in (("an attribute", "__attribute__((unused)) static int x;\n"),
                    ("a statement expression", "int f() { return ({ 1; }); }\n"),
                    ("a long of 64 bits", "static_assert(sizeof(long) == 8, \"LP64\");\n"),

@@ -81,7 +81,7 @@ def a_solver_falls_and_views_are_not_copies():
 def a_scene_becomes_a_coloured_mesh():
     scene = ooze.Scene({"solver": {"particle_separation": 0.01},
                         "materials": {"honey": {"preset": "honey"},
-                                                                              "milk": {"preset": "runny_cream"}},
+                                      "milk": {"preset": "runny_cream"}},
                         "fluids": {"a": {"material": "honey", "shape": "sphere", "radius": 0.05},
                                    "b": {"material": "milk", "shape": "sphere", "radius": 0.05,
                                          "position": [0.1, 0, 0]}}}, set={"solver.substeps": 2})

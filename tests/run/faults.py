@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""faults.py OOZE PRELOAD KIND[:ERRNO] MOST [STRIDE [THREADS]] [--of WORK]: the program with each of the first MOST calls of a kind
-failing, one a run.
+"""faults.py OOZE PRELOAD KIND[:ERRNO] MOST [STRIDE [THREADS]] [--of WORK]: the program with each of
+the first MOST calls of a kind failing, one a run.
 
-KIND is that of fault.c: malloc, malloc+, write, sync, close, rename, open, thread. WORK: run (points and .vdb), mesh (.ply besides),
-read (a run whose fluid and collider are .bgeo.sc files), resume (the second half of a run), surface (`ooze surface` of cached
-points, to .obj) and vdb (the same to .vdb). Every run must end by itself with the right code: 0, 4 (out of memory) for
-allocations and 2 for the disk. Each file under its own name must be whole, that is the same bytes as that of a run without
-faults; after a run that ended well all of them must be there, and a run that did not must come to the same files when it
-is asked again. --cpus N is a machine of N processors, whose workers TBB starts. SPDX-License-Identifier: Apache-2.0
+KIND is that of fault.c: malloc, malloc+, write, sync, close, rename, open, thread. WORK: run
+(points and .vdb), mesh (.ply besides), read (a run whose fluid and collider are .bgeo.sc files),
+resume (the second half of a run), surface (`ooze surface` of cached points, to .obj) and vdb (the
+same to .vdb). Every run must end by itself with the right code: 0, 4 (out of memory) for
+allocations and 2 for the disk. Each file under its own name must be whole, that is the same bytes
+as that of a run without faults; after a run that ended well all of them must be there, and a run
+that did not must come to the same files when it is asked again. --cpus N is a machine of N
+processors, whose workers TBB starts. SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import json
@@ -24,18 +26,24 @@ words.add_argument("preload", type=os.path.abspath)
 words.add_argument("kind")
 words.add_argument("most", type=int)
 words.add_argument("stride", type=int, nargs="?", default=1)
-words.add_argument("threads", nargs="?", default="1")  # with more, files are written beside the simulation
-words.add_argument("--of", default="run", choices=["run", "mesh", "read", "resume", "surface", "vdb"])
+# with more threads, files are written beside the simulation
+words.add_argument("threads", nargs="?", default="1")
+words.add_argument("--of", default="run",
+                   choices=["run", "mesh", "read", "resume", "surface", "vdb"])
 words.add_argument("--first", type=int, default=1)
 words.add_argument("--cpus", default="0")
 asked = words.parse_args()
 SCENE = {
-    "solver": {"particle_separation": 0.02, "substeps": 2, "velocity_iterations": 2, "position_iterations": 2},
+    "solver": {"particle_separation": 0.02, "substeps": 2, "velocity_iterations": 2,
+               "position_iterations": 2},
     "materials": {"m": {"viscosity": 5, "relaxation_time": 0.1}},
-    "fluids": {"a": {"material": "m", "shape": "box", "size": [0.06, 0.06, 0.06], "position": [0, 0.1, 0]}},
+    "fluids": {"a": {"material": "m", "shape": "box", "size": [0.06, 0.06, 0.06],
+                     "position": [0, 0.1, 0]}},
     "emitters": {"e": {"material": "m", "radius": 0.03, "position": [0, 0.3, 0], "speed": 1}},
-    "colliders": {"p": {"shape": "plane"}, "q": {"shape": "sphere", "radius": 0.05, "position": [0.2, 0.1, 0]}},
-    "output": {"frames": [1, 3], "fps": 30, "points": "bgeo.sc", "surface": "vdb", "checkpoint_every": 1},
+    "colliders": {"p": {"shape": "plane"},
+                  "q": {"shape": "sphere", "radius": 0.05, "position": [0.2, 0.1, 0]}},
+    "output": {"frames": [1, 3], "fps": 30, "points": "bgeo.sc", "surface": "vdb",
+               "checkpoint_every": 1},
 }
 if asked.of == "mesh":
     SCENE["output"]["mesh"] = "ply"
@@ -47,15 +55,17 @@ failures = []
 def program(fault, *arguments):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("OOZE_FAULT")}
     if fault:
-        environment |= {"LD_PRELOAD": asked.preload, "OOZE_FAULT": fault, "OOZE_FAULT_COUNT": "count.txt",
-                        "OOZE_FAULT_CPUS": asked.cpus}
-        if kind.startswith("thread") and fault.endswith(":0"):  # threads that start are seen to be waited for
+        environment |= {"LD_PRELOAD": asked.preload, "OOZE_FAULT": fault,
+                        "OOZE_FAULT_COUNT": "count.txt", "OOZE_FAULT_CPUS": asked.cpus}
+        # threads that start are seen to be waited for
+        if kind.startswith("thread") and fault.endswith(":0"):
             environment["OOZE_FAULT_SLOW"] = "5"
         if number:
             environment["OOZE_FAULT_ERRNO"] = number
     command = [asked.ooze, *arguments, "--quiet", "-t", asked.threads]
     try:
-        return subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
+        return subprocess.run(command, env=environment, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=120)
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(command, -9, "", "ooze: hangs")
 
@@ -63,8 +73,10 @@ def program(fault, *arguments):
 def run(folder, fault=None, *more):
     """The work that was asked for, into a folder."""
     if asked.of in ("surface", "vdb"):
-        return program(fault, "surface", "made/points", "-o", f"{folder}/s.{'obj' if asked.of == 'surface' else 'vdb'}")
-    return program(fault, "run", "scene.json", "-o", folder, "--json", *more, *(["--resume"] if asked.of == "resume" else []))
+        ending = "obj" if asked.of == "surface" else "vdb"
+        return program(fault, "surface", "made/points", "-o", f"{folder}/s.{ending}")
+    resume = ["--resume"] if asked.of == "resume" else []
+    return program(fault, "run", "scene.json", "-o", folder, "--json", *more, *resume)
 
 
 def begin(folder):
@@ -91,20 +103,26 @@ def prepare():
             sys.exit("no half of a run to begin with")
     if asked.of == "read":
         points, mesh = "made/points/scene.0003.bgeo.sc", "made/mesh/scene.0003.bgeo.sc"
-        SCENE["fluids"] = {"a": {"material": "m", "shape": "points", "file": points, "keep_state": True},
-                           "b": {"material": "m", "shape": "points", "file": points, "position": [1, 0, 0]}}
-        SCENE["colliders"]["q"] = {"shape": "mesh", "file": mesh, "position": [0.5, 0, 0], "boundary": "particles"}
+        cached = {"material": "m", "shape": "points", "file": points}
+        SCENE["fluids"] = {"a": cached | {"keep_state": True},
+                           "b": cached | {"position": [1, 0, 0]}}
+        SCENE["colliders"]["q"] = {"shape": "mesh", "file": mesh, "position": [0.5, 0, 0],
+                                   "boundary": "particles"}
         scene.write_text(json.dumps(SCENE))
 
 
 def files(folder):
     root = pathlib.Path(folder)
-    return {str(p.relative_to(root)): p.read_bytes() for p in sorted(root.rglob("*")) if p.is_file()} if root.exists() else {}
+    if not root.exists():
+        return {}
+    return {str(p.relative_to(root)): p.read_bytes()
+            for p in sorted(root.rglob("*")) if p.is_file()}
 
 
 def outputs(folder):
     """All but checkpoints, the lock and the log, which tells the time."""
-    return {k: v for k, v in files(folder).items() if not k.startswith(("checkpoints/", ".")) and k != "ooze.log"}
+    return {k: v for k, v in files(folder).items()
+            if not k.startswith(("checkpoints/", ".")) and k != "ooze.log"}
 
 
 def judge(at, expected):
@@ -135,7 +153,8 @@ def judge(at, expected):
         return 0
     again = run("o", None, *([] if asked.of == "resume" else ["--resume"]))
     if again.returncode or outputs("o") != expected:
-        bad(f"--resume ended with {again.returncode} and other files: {again.stderr.strip()[-200:]}")
+        bad(f"--resume ended with {again.returncode} and other files: "
+            f"{again.stderr.strip()[-200:]}")
     return 1
 
 
@@ -150,10 +169,12 @@ def main():
         counts = dict(line.split() for line in pathlib.Path("count.txt").read_text().splitlines())
         expected, faults = outputs("whole"), 0
         if kind.startswith("thread") and asked.of == "surface":
-            # half of them only count what the system grants, and come in haste, as do those of libraries
+            # half of them only count the system's grants, and come in haste, as do those of
+            # libraries
             threads, hasty = int(counts["thread"]), int(counts["hasty"])
             if threads < 4 or hasty > threads // 2 + 4:
-                failures.append(f"{hasty} of {threads} threads are started while another begins: TBB's workers start each other")
+                failures.append(f"{hasty} of {threads} threads are started while another begins: "
+                                "TBB's workers start each other")
         last = min(asked.most, int(counts[kind.rstrip("+")]))
         tried = range(asked.first, last + 1, asked.stride)
         if not tried:
@@ -162,7 +183,8 @@ def main():
             faults += judge(at, expected)
             if len(failures) > 20:
                 break
-        print(f"{kind} of {asked.of}: {len(tried)} faults, {faults} ended the run, {len(failures)} failures")
+        print(f"{kind} of {asked.of}: {len(tried)} faults, {faults} ended the run, "
+              f"{len(failures)} failures")
         print("\n".join(failures))
         sys.exit(bool(failures))
 

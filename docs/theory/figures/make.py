@@ -41,8 +41,8 @@ class Picture:
                  'stroke-dasharray="%s"/>' % (x, y, r, colour, width, dash))
 
     def box(self, x, y, w, h, fill="#fff", stroke=INK, r=6):
-        self.add('<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="%d" fill="%s" stroke="%s"/>'
-                 % (x, y, w, h, r, fill, stroke))
+        self.add('<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="%d" fill="%s" '
+                 'stroke="%s"/>' % (x, y, w, h, r, fill, stroke))
 
     def text(self, x, y, words, colour=INK, size=13, anchor="middle", bold=False):
         words = words.replace("&", "&amp;").replace("<", "&lt;")
@@ -51,10 +51,11 @@ class Picture:
 
     def svg(self):
         w, h = self.size
-        head = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" '
-                'font-family="Helvetica, Arial, sans-serif">\n'
+        head = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" '
+                'height="%d" font-family="Helvetica, Arial, sans-serif">\n'
                 '<defs><marker id="arrow" viewBox="0 0 10 10" refX="9" refY="5" markerWidth="7" '
-                'markerHeight="7" orient="auto"><path d="M0,0 L10,5 L0,10 z" fill="%s"/></marker></defs>\n'
+                'markerHeight="7" orient="auto"><path d="M0,0 L10,5 L0,10 z" fill="%s"/></marker>'
+                '</defs>\n'
                 '<rect width="%d" height="%d" fill="#fff"/>\n' % (w, h, w, h, INK, w, h))
         return head + "\n".join(self.parts) + "\n</svg>\n"
 
@@ -127,8 +128,9 @@ def substep():
             p.line(205, y - 14, 205, y - 1, arrow=True)
         if n in loops:
             name, more = loops[n]
-            p.add('<path d="M370,%d C420,%d 420,%d 372,%d" fill="none" stroke="%s" stroke-width="1.5" '
-                  'marker-end="url(#arrow)"/>' % (y + 38, y + 44, y + 2, y + 8, INK))
+            p.add('<path d="M370,%d C420,%d 420,%d 372,%d" fill="none" stroke="%s" '
+                  'stroke-width="1.5" marker-end="url(#arrow)"/>'
+                  % (y + 38, y + 44, y + 2, y + 8, INK))
             p.text(420, y + 20, name + " times", anchor="start", size=13)
             p.text(420, y + 37, more, SOFT, 11, "start")
     p.text(420, 68 + 20, "forces; K, B (V.1, V.2); the bound (V.8)", SOFT, 11, "start")
@@ -324,7 +326,7 @@ def emission():
 def architecture():
     """Folders; an arrow points at what a folder may include (tests/abi/includes.sh)."""
     p = Picture(860, 600)
-    places = {  # name: x, y, w, fill, what it has
+    places = {  # name: x, y, w, fill, contents
         "hdk_plugin": (20, 20, 190, "#fdf3e1", "Houdini nodes"),
         "cli": (240, 20, 160, "#fdf3e1", "the program ooze"),
         "verify": (430, 20, 220, "#fdf3e1", "checks against papers"),
@@ -334,7 +336,8 @@ def architecture():
         "surface": (380, 200, 110, "#eef6ec", "level sets"),
         "geo": (510, 200, 110, "#eef6ec", "files"),
         "include/ooze": (20, 290, 630, "#fff",
-                         "the public headers: ooze.h, ooze_scene.h, ooze_io.h, ooze_surface.h, ooze_nodes.h"),
+                         "the public headers: ooze.h, ooze_scene.h, ooze_io.h, ooze_surface.h, "
+                         "ooze_nodes.h"),
         "core": (20, 380, 190, "#eaf1f8", "API, step, colliders, state"),
         "models": (240, 380, 160, "#eaf1f8", "algorithm boxes"),
         "cpu": (430, 380, 90, "#f3ecf8", "loops"),

@@ -75,7 +75,8 @@ def load(hip):
         text = str(warning)
         if "Bad node type" in text:
             raise Stop(BAD,
-                       "%s: a node's plug-in is missing on %s: %s (is the Ooze package of Houdini %s installed here?)" % (
+                       "%s: a node's plug-in is missing on %s: %s (is the Ooze package of Houdini "
+                       "%s installed here?)" % (
                 hip, socket.gethostname(), " ".join(text.split()), hou.applicationVersionString()))
         say("%s: %s" % (hip, " ".join(text.split())))
     except hou.OperationFailed as why:
@@ -130,7 +131,8 @@ def resume(cooks, first, last):
         solver = solver_above(node)
         if solver is None:
             raise Stop(BAD,
-                       "--resume: there is no Ooze Solver above %s to start from a file (a Solver SOP has its own Initial State)" % node.path())
+                       "--resume: there is no Ooze Solver above %s to start from a file (a Solver "
+                       "SOP has its own Initial State)" % node.path())
         state = solver.parent().createNode("file", "ooze_resume")
         state.parm("file").set(paths[0])
         solver.setInput(INITIAL_STATE, state)
@@ -214,7 +216,7 @@ def main():
         run(options())
         return 0
     except Stop as why:
-        # the word that farm managers look for, for what is fatal only
+        # the word that farm managers look for, for fatal errors only
         say("%s%s" % ("" if why.code == STOPPED else "Error: ", why))
         return why.code
 

@@ -48,7 +48,8 @@ def command_line_wedge(tasks, scene, rows, out, program="ooze"):
     run.parm("itemcount").set(rows)
     # PDG reads OUTPUT_FILE:path; lines; --resume makes a retry go on where the item was killed
     run.parm("pdg_command").set(
-        "%s run \"%s\" --wedge `@pdg_index` -o \"%s/wedge`@pdg_index`\" --resume --farm --output-lines" % (program, scene, out))
+        "%s run \"%s\" --wedge `@pdg_index` -o \"%s/wedge`@pdg_index`\" --resume --farm "
+        "--output-lines" % (program, scene, out))
     return run
 
 
