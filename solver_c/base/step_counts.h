@@ -1,7 +1,7 @@
 /* Counts that a step takes where parameters leave them at 0: automatic (docs/theory/counts.md).
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef OZ_BASE_COUNTS_H
-#define OZ_BASE_COUNTS_H
+#ifndef OZ_BASE_STEP_COUNTS_H
+#define OZ_BASE_STEP_COUNTS_H
 
 #include "ooze/ooze.h"
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/counts.h"
+#include "base/step_counts.h"
 #include "core/particles.h"
 #include "physics/columns.h"
 

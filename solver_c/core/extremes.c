@@ -3,7 +3,7 @@
  * do. They follow from state alone, as counts must. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "base/counts.h"
+#include "base/step_counts.h"
 #include "core/particles.h"
 
 enum { DENSITY, VISCOSITY, RELAXATION_TIME, COMPLIANCE, VALUES };

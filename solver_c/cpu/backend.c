@@ -42,12 +42,6 @@ typedef struct run_job {
   double *partial;
 } run_job;
 
-ooze_result oz_cpu_go_on(const oz_cpu *cpu, ooze_message *why) {
-  const ooze_hooks *hooks = &cpu->memory->hooks;
-  if (!hooks->abandon || !hooks->abandon(hooks->user)) return OOZE_OK;
-  return oz_fail(why, OOZE_LOST_ABANDONED, "step: the host has left it within a substep");
-}
-
 static void run_chunk(void *arg, uint32_t chunk) {
   const run_job *job = arg;
   const uint32_t begin = chunk * job->chunk,
@@ -298,7 +292,7 @@ static void cpu_destroy(oz_backend *b) {
 
 static int cpu_has_links(const oz_backend *b) { return ((const oz_cpu *)b)->has_links; }
 
-/* What serves a memory that is not the host's stays NULL. */
+/* Functions for memory that is not the host's stay NULL. */
 static const oz_backend_table table = {
     .name = "cpu",
     .destroy = cpu_destroy,

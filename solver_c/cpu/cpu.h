@@ -108,8 +108,12 @@ static inline uint32_t oz_cpu_chunks(uint32_t count, uint32_t size) {
   return count / size + (count % size != 0);
 }
 
-/* OOZE_OK, or OOZE_LOST_ABANDONED where the host wants no more of this step (backend.c). */
-ooze_result oz_cpu_go_on(const oz_cpu *cpu, ooze_message *why);
+/* OOZE_OK, or OOZE_LOST_ABANDONED where the host wants no more of this step. */
+static inline ooze_result oz_cpu_go_on(const oz_cpu *cpu, ooze_message *why) {
+  const ooze_hooks *hooks = &cpu->memory->hooks;
+  if (!hooks->abandon || !hooks->abandon(hooks->user)) return OOZE_OK;
+  return oz_fail(why, OOZE_LOST_ABANDONED, "step: the host has left it within a substep");
+}
 
 /* sort.c */
 ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why);

@@ -1,7 +1,7 @@
 /* Values that are allowed but look like a slip of units. SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
 
-#include "base/counts.h"
+#include "base/step_counts.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * stepped, and the bytes that the solver then holds, and the clock, are divided by its count. */
 #include "scene_internal.h"
 
-#include "base/counts.h"
+#include "base/step_counts.h"
 #include "base/seconds.h"
 
 #include <math.h>

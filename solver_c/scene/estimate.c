@@ -1,7 +1,7 @@
 /* The cost of a scene: particles, bytes, seconds. SPDX-License-Identifier: Apache-2.0 */
 #include "scene_internal.h"
 
-#include "base/counts.h"
+#include "base/step_counts.h"
 
 #include <stdlib.h>
 

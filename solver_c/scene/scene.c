@@ -1,7 +1,7 @@
 /* Loading a scene. SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
 
-#include "base/counts.h"
+#include "base/step_counts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

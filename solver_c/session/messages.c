@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* A run's lines to its host, and the host's wish to stop. SPDX-License-Identifier: Apache-2.0 */
 #include "session.h"
 
 #include <stdarg.h>
@@ -12,4 +12,8 @@ void oz_session_say(oz_session *s, const char *format, ...) {
   vsnprintf(text, sizeof text, format, list);
   va_end(list);
   s->options.line(s->options.user, text);
+}
+
+int oz_session_stop_wanted(oz_session *s) {
+  return s->options.stop && s->options.stop(s->options.user);
 }

@@ -57,13 +57,14 @@ typedef struct oz_job {
   ooze_message why;
 } oz_job;
 
-/* messages.c: a line for the host */
+/* messages.c: a line for the host; whether it wants the run to stop */
 void oz_session_say(oz_session *s, const char *format, ...) OZ_PRINTF(2, 3);
+int oz_session_stop_wanted(oz_session *s);
 
 /* pipeline.c. capture: the state as it is, waiting for the files of the last frame but one. submit:
  * files and a checkpoint of the newest capture, behind those before it; `done` is told when they
- * are whole. settle: all of it is done. news: tells the host what was done. The latter three return
- * the first failure. */
+ * are whole. settle: all of it is done. news: tells the host of the finished frames. The latter
+ * three return the first failure. */
 ooze_result oz_session_pipeline_open(oz_session *s);
 /* Before and after a step. 1: a stop was seen, and its checkpoint is written already. */
 int oz_session_stepping(oz_session *s, int stepping);
@@ -134,7 +135,6 @@ void oz_session_forget(oz_session *s); /* checkpoints of earlier runs */
 ooze_result oz_session_resume(oz_session *s, int *found);
 
 /* steps.c */
-int oz_session_stop_wanted(oz_session *s);
 /* From the solver's counts alone: nothing is fetched for it. */
 ooze_run_progress oz_session_whole_frame(const oz_session *s, uint32_t substeps, double seconds);
 ooze_result oz_session_stop(oz_session *s); /* a checkpoint of the newest capture, and the end */

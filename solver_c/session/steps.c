@@ -12,10 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-int oz_session_stop_wanted(oz_session *s) {
-  return s->options.stop && s->options.stop(s->options.user);
-}
-
 static ooze_run_progress progress_of(const oz_session *s, double fraction) {
   ooze_run_progress p;
   memset(&p, 0, sizeof p);
