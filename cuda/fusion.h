@@ -74,7 +74,7 @@ const fusion fusions[] = {
     OZ_FUSE(advance, wall_project, advance, FUSE_ADVANCE_PROJECT, WHEN_SAME_FRAME),
     OZ_FUSE(advance, density_bound, advance, FUSE_BOUND, WHEN_SAME_FRAME),
 
-    /* The end of the last force has what cg_last sums: stage_force_last. */
+    /* The end of the last force has the sums of cg_last: stage_force_last. */
     OZ_FUSE(force, cg_last, force, FUSE_SECOND, WHEN_SAME_FRAME),
     /* finish touches nothing that another particle's update reads: stage_conform_finish. */
     OZ_FUSE(conform_update, finish, conform_update, FUSE_SECOND, WHEN_SAME_FRAME),

@@ -173,7 +173,7 @@ __device__ __forceinline__ void copy_places(const stage_args &a, const gather_li
   list.each(
       [&](uint32_t p, uint32_t j) { copy_async<BYTES>(to + BYTES * p, from + BYTES * (size_t)j); });
 }
-/* What the stage gathers, to addresses that were computed before the wait. */
+/* The stage's gathers, to addresses that were computed before the wait. */
 template <class S, int T>
 __device__ __forceinline__ void copy_gathered(const stage_args &a, const gather_list<T> &list,
                                               const shared_address *to) {
@@ -217,7 +217,7 @@ __device__ __forceinline__ uint32_t contact_of_end(const stage_args &a) {
   const uint32_t i = blockIdx.x * BLOCK_PARTICLES + threadIdx.x;
   return threadIdx.x < BLOCK_PARTICLES && i < a.f.count ? a.slot_of[i] : 0u;
 }
-/* Before what the stage reads of the kernels ahead of it. */
+/* Before the stage's reads of the kernels ahead of it. */
 template <class S, int THREADS>
 __device__ __forceinline__ void enter_stage(const stage_args &a, const launch_overlap &overlap) {
   if (!overlap.trigger_late && !overlap.list) launch_dependency_trigger();

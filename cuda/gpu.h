@@ -398,7 +398,7 @@ ooze_result lists(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message
 ooze_result density_list(oz_backend *b, oz_frame *f, oz_build_result *out, ooze_message *why);
 /* The start list on the list stream, behind the sort. */
 ooze_result build_start_list_ahead(gpu *g, const oz_frame *f, ooze_message *why);
-/* Posts what is pending, unless a post is on its way. */
+/* Posts a pending status, unless a post is on its way. */
 ooze_result post_pending(gpu *g, ooze_message *why);
 /* OZ_AGAIN, with room made, where something had none. */
 ooze_result check_pending(gpu *g, ooze_message *why);

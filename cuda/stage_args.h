@@ -1,4 +1,4 @@
-/* What kernels are given: sizes, the device status, the arguments of a stage.
+/* Arguments of kernels: sizes, the device status, the arguments of a stage.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_STAGE_ARGS_H
 #define OZ_CUDA_STAGE_ARGS_H

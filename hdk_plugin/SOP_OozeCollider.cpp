@@ -1,5 +1,5 @@
 // Ooze Collider: the part of a geometry in the simulation, as attributes of its primitives; its
-// guide is what the solver sees. SPDX-License-Identifier: Apache-2.0
+// guide shows the solver's view. SPDX-License-Identifier: Apache-2.0
 #include <GA/GA_Handle.h>
 #include <GA/GA_Iterator.h>
 

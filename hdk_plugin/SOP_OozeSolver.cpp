@@ -100,9 +100,9 @@ private:
     return oz::Parms("solver", *this, channels()->getTime(frame));
   }
 
-  // ---- what the simulation is made of ----
+  // ---- parts of the simulation ----
 
-  // Drops frames whose parameters or inputs are no longer what they were made with.
+  // Drops frames whose parameters or inputs have changed since.
   bool verify(int frame, const oz::Parms &now, oz::Report &report) {
     const bool keyed = getParmList()->getTimeDependent();
     const uint64_t constant = now.hash();
@@ -193,7 +193,7 @@ private:
     return path.c_str() ? path.c_str() : "";
   }
 
-  // The latest frame on disk up to this one, where it was made of what is there now.
+  // The latest frame on disk up to this one, where its parameters and inputs are those of now.
   bool resume(int frame, int &done, GU_Detail &state, oz::Report &report) {
     int latest = frame;
     while (latest > done && !ooze_file_exists(file_of(latest).c_str())) --latest;

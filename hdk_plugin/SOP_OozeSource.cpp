@@ -73,8 +73,8 @@ private:
   }
 
   // Attributes of every born particle: the material's numbers, by the schema's list. Points of a
-  // ramp that has none are left out: there are many of them, and 0 is what a point without the
-  // attribute has.
+  // ramp that has none are left out: there are many of them, and a point without the attribute has
+  // 0.
   void dress(const ooze_material &material, int emission, double separation, double life) {
     for (auto &p : oz::parms_of(node)) {
       double value[4] = {0, 0, 0, 0};
@@ -226,8 +226,8 @@ private:
   }
 };
 
-// The numbers of a preset, into the parameters of the node, where they may be changed. Seven digits
-// are what a float has, and what a person likes to read.
+// The numbers of a preset, into the parameters of the node, where they may be changed. A float has
+// seven digits, and more are hard to read.
 int fill_in(void *data, int, fpreal time, const PRM_Template *) {
   auto *node = static_cast<OP_Node *>(data);
   UT_String name;

@@ -25,8 +25,8 @@ private:
   std::vector<Body> myBodies; // in the order of their first points
 };
 
-// Detail attributes of each: pivot_NAME and orient_NAME carry what the body was at birth to where
-// it is, centre_NAME, v_NAME, w_NAME and mass_NAME are what rigid body solvers want.
+// Detail attributes of each: pivot_NAME and orient_NAME carry the body's pose at birth to its pose
+// now, centre_NAME, v_NAME, w_NAME and mass_NAME are for rigid body solvers.
 void write_bodies(ooze_solver *s, GU_Detail &gdp);
 std::string plain_name(const std::string &name); // letters and digits, for the name of an attribute
 

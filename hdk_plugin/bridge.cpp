@@ -28,7 +28,7 @@ ooze_attribute_info attribute_info(int a) {
   return info;
 }
 
-// ---- who is who ----
+// ---- points and particles by id ----
 
 bool Bridge::read_ids(const GU_Detail &gdp, std::vector<int64> &out, Report &report) const {
   GA_Size n = gdp.getNumPoints();
@@ -151,7 +151,7 @@ bool Bridge::in(ooze_solver *s, ooze_attribute a, const ooze_attribute_info &inf
   return true;
 }
 
-// Particles of the points' places and ids, in place of what the solver has.
+// Particles of the points' places and ids, in place of the solver's own.
 bool Bridge::place(ooze_solver *s, const GU_Detail &gdp, Report &report) {
   const GA_Size n = gdp.getNumPoints();
   if (!solver_ok(s, ooze_particles_clear(s), "clear", report)) return false;

@@ -12,7 +12,7 @@ namespace oz {
 // One collider as the geometry has it.
 struct Piece {
   std::string name;
-  ooze_collider_desc desc;        // with what its attributes say
+  ooze_collider_desc desc;        // with the values of its attributes
   uint32_t type = 0;              // how it moves: ColliderSettings::type
   uint32_t mode = 0;              // solid or shell: OOZE_SDF_*
   float voxel = 0, thickness = 0; // m: ColliderSettings
@@ -30,7 +30,7 @@ bool read_pieces(const ColliderSettings &settings, const ColliderInput &input,
 bool read_volumes(const ColliderSettings &settings, const ColliderInput &input,
                   std::vector<Piece> &out, Report &report);
 
-// A new piece with what the settings say, and what the geometry says in their place.
+// A new piece with the settings' values, or the geometry's in their place.
 void begin_piece(const std::string &name, const ColliderSettings &settings, Piece &out);
 bool overrule(const GU_Detail &gdp, GA_Offset prim, GA_Offset point, Piece &piece, Report &report);
 bool finite(const Piece &piece, Report &report);

@@ -175,7 +175,7 @@ bool Colliders::place(Piece &piece, const ColliderSettings &settings, Placed &ou
     out.desc.end = out.desc.start;
   } else {
     if (!fit(piece, local, still, error, out.desc, report)) return false;
-    // a twentieth of a voxel is what the distance field could not show either
+    // the distance field could not show a twentieth of a voxel either
     bool bends = error[0] > 0.05f * piece.voxel || error[1] > 0.05f * piece.voxel;
     if (bends && piece.type == 0) {
       piece.type = 3;

@@ -167,7 +167,7 @@ static bool terrain(const ColliderSettings &settings, const ColliderInput &input
 
 // ---- all ----
 
-// Volumes as VDBs, and a word about what is no collider.
+// Volumes as VDBs, and a word about volumes that are no colliders.
 static const GU_Detail *usable(const GU_Detail *now, GU_Detail &converted, Report &report) {
   size_t strange = 0, native = 0, solid = 0;
   UT_StringHolder type;

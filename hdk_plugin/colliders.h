@@ -15,9 +15,8 @@ struct ColliderSettings {
   uint32_t type = 0;       // 0 automatic, 1 static, 2 rigid, 3 deforming
   uint32_t mode = OOZE_SDF_AUTO;
   float voxel = 0.01f, thickness = 0, separation = 0.01f;
-  float band = 3; // voxels of distance outside
-  bool solids =
-      false; // shapes alone, of `voxel`: how they move and what they feel is of no account
+  float band = 3;      // voxels of distance outside
+  bool solids = false; // shapes alone, of `voxel`: their motion and properties are of no account
   bool ground = false, particles = true; // particles: the model knows those of boundaries
   float ground_height = 0;
   uint32_t limits = 0; // 0 none, 1 delete outside, 2 a closed box
@@ -51,7 +50,7 @@ private:
 };
 
 // Colliders at the end of a step (now) and at its beginning (before, NULL: from `v`). `first` is
-// what they were when the simulation began, so that a body that only moves has one shape throughout
+// their state when the simulation began, so that a body that only moves has one shape throughout
 // (NULL: the attribute `rest`, or now).
 struct ColliderInput {
   const Shapes *now = nullptr, *before = nullptr, *first = nullptr;
@@ -62,12 +61,12 @@ struct Piece;
 class Colliders {
 public:
   // Brings the solver's colliders in line with the input. They depend on the input alone, not on
-  // what was before.
+  // earlier frames.
   bool update(ooze_solver *s, const ColliderSettings &settings, const ColliderInput &input,
               Report &report);
   void forget() { myPlaced.clear(); } // the solver is another one
-  // What `update` would hand to a solver, as polygons and points where they are at the end of the
-  // step.
+  // The colliders that `update` would hand to a solver, as polygons and points where they are at
+  // the end of the step.
   bool show(const ColliderSettings &settings, const ColliderInput &input, GU_Detail &to,
             Report &report);
   // The same as ooze_surface_desc.solids takes them, less those that delete particles. Their bricks

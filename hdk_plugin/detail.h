@@ -1,4 +1,4 @@
-// Single numbers of a detail, and the hash of what an input carries.
+// Single numbers of a detail, and the hash of an input's contents.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "host.h"

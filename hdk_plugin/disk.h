@@ -16,10 +16,10 @@ struct Disk {
   bool wants(int after) const { return on && after > 0 && after % every == 0; }
 };
 
-// The file is there when it is whole. `chain` goes into it: what it was made of.
+// The file is there when it is whole. `chain` goes into it: the hash of its origin.
 bool save_frame(const std::string &path, const GU_Detail &state, uint64_t chain, Report &report);
 enum class Loaded { NONE, WHOLE, STALE, DAMAGED };
-// WHOLE: the file was made of that chain, and `out` is what was saved.
+// WHOLE: the file was made of that chain, and `out` is the saved detail.
 Loaded load_frame(const std::string &path, uint64_t chain, GU_Detail &out);
 void remove_frame(const std::string &path);
 

@@ -178,7 +178,7 @@ bool Filling::run(Report &report) {
   return true;
 }
 
-// ---- what the shape carries ----
+// ---- attributes of the shape ----
 
 // Attributes that are the source's own business.
 static bool own(const std::string &name) {

@@ -1,4 +1,4 @@
-// Where a source's particles are born, and what they take from the shape there.
+// Where a source's particles are born, and the attributes they take from the shape there.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <memory>
@@ -11,8 +11,8 @@ namespace oz {
 
 class Filling {
 public:
-  // Closed polygons, VDBs, volumes of `shapes`, which become VDBs, and what is packed, which
-  // becomes polygons, are filled; with `surface` all polygons and the surfaces of volumes are
+  // Closed polygons, VDBs, volumes of `shapes`, which become VDBs, and packed primitives, which
+  // become polygons, are filled; with `surface` all polygons and the surfaces of volumes are
   // covered. `split`: each name of the polygons is a part of its own.
   Filling(GU_Detail &shapes, const Parms &parms, bool surface, bool split)
       : myIn(shapes), myParms(parms), mySurface(surface), mySplit(split) {}

@@ -1,4 +1,4 @@
-// The frames of a simulation that are in memory, each with what it was made of.
+// The frames of a simulation that are in memory, each with the hash of its origin.
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <GU/GU_DetailHandle.h>
@@ -32,7 +32,7 @@ public:
   // The last frame up to this one that has a detail, or NULL; its number in `found`.
   const Frame *before(int frame, int &found) const;
   void keep(int frame, const GU_Detail &state, uint64_t parms, uint64_t inputs, int64 look);
-  // A frame that is to come, or on disk: what it is made of, without a detail.
+  // A frame that is to come, or on disk: the hash of its origin, without a detail.
   void expect(int frame, uint64_t parms, uint64_t inputs, int64 look);
   bool knows(int frame) const { return myFrames.count(frame) > 0; }
   void put(int frame, const GU_Detail &state); // of one that is known
@@ -40,8 +40,8 @@ public:
   uint64_t chain(int frame) const;
   // The oldest go until the others fit, but neither the start nor this one.
   void trim(int start, int frame, int64 room);
-  // Frames up to this one that the look has not seen yet: `holds(number, frame)` tells whether one
-  // is still what it was made of. The first that is not goes, with all after it. False where
+  // Frames up to this one that the look has not seen yet: `holds(number, frame)` tells whether the
+  // origin of one is still the same. The first that is not goes, with all after it. False where
   // `holds` could not tell, which is -1.
   template <class Holds> bool verify(int upto, int64 look, Holds holds) {
     for (auto at = myFrames.begin(); at != myFrames.end() && at->first <= upto; ++at) {

@@ -44,9 +44,9 @@ bool solver_ok(ooze_solver *s, ooze_result r, const char *doing, Report &report)
 class Host {
 public:
   void fill(ooze_hooks &hooks);
-  UT_AutoInterrupt *boss = nullptr; // NULL: nobody asks
+  UT_AutoInterrupt *boss = nullptr; // NULL: no progress is asked for
   double from = 0, to = 1;          // the part of the whole that the current step is
-  bool broken = false;              // the pool threw: what was computed is not whole
+  bool broken = false;              // the pool threw: the result is not whole
 
 private:
   static int progress(void *self, double fraction);
@@ -96,7 +96,7 @@ public:
   std::string text(const char *token) const { return value(token).text; }
   bool on(const char *token) const { return number(token) != 0; }
   float real(const char *token) const { return float(number(token)); }
-  // Of every value that changes what comes out: equal parameters, equal hash.
+  // Of every value that changes the result: equal parameters, equal hash.
   uint64_t hash() const;
   ooze_pose world; // the world's axes in the space of the particles
 

@@ -127,7 +127,7 @@ bool Simulation::prepare(const char *node, const Parms &parms, const StepInput &
          myColliders.update(mySolver, settings, input.colliders, report);
 }
 
-// ooze_step, with what pushes the particles. False where it failed or was cancelled.
+// ooze_step, with the forces on the particles. False where it failed or was cancelled.
 bool Simulation::advance(const Parms &parms, const StepInput &input, const GU_Detail &gdp,
                          Report &report) {
   Forces forces;

@@ -16,7 +16,7 @@ namespace oz {
 extern const char *const FIRST_FRAME; // detail attribute: whose colliders rigid shapes are made of
 enum Input { SOURCES, COLLIDERS, INITIAL, FORCES, INPUTS };
 
-// The inputs at one time, copied, since cooking them at another time changes what is behind the
+// The inputs at one time, copied, since cooking them at another time changes the details behind the
 // pointers.
 struct Inputs {
   GU_DetailHandle sources, colliders, forces;

@@ -1,5 +1,5 @@
-// Points that are born: which of a source's points become particles, nozzles, and of what material
-// they are. SPDX-License-Identifier: Apache-2.0
+// Points that are born: which of a source's points become particles, nozzles, and their materials.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "host.h"
 

@@ -1,4 +1,5 @@
-// One user at a time of what several threads may ask for. SPDX-License-Identifier: Apache-2.0
+// One user at a time of an object that several threads may ask for. SPDX-License-Identifier:
+// Apache-2.0
 #pragma once
 #include <SYS/SYS_AtomicInt.h>
 

@@ -17,8 +17,8 @@
 
 namespace oz {
 
-// Numbers of the packed primitive's point on all points of `to` that have none of that name. What
-// places the primitive has been applied to them.
+// Numbers of the packed primitive's point on all points of `to` that have none of that name. The
+// primitive's transform has been applied to them.
 static void hand_down(const GU_Detail &from, GA_Offset point, GU_Detail &to) {
   static const std::set<std::string> placing = {"P",     "N",     "up",     "orient", "rot",
                                                 "trans", "scale", "pscale", "pivot",  "transform",

@@ -1,4 +1,4 @@
-// Colours of particles by what they do. SPDX-License-Identifier: Apache-2.0
+// Colours of particles by their values. SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include "host.h"
 

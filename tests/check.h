@@ -7,11 +7,11 @@
  *   }
  *   OZ_TEST_MAIN()      once, in one of the program's files
  *
- * A case registers itself, so there is no second list of them. A failed check says what it found
- * and ends its case; the others still run. `test_x word` runs the cases whose names contain the
- * word, `test_x --list` names them. Checks belong on the main thread. Runs on CMocka where there is
- * one (OZ_HAVE_CMOCKA), otherwise on the few lines at the end of this file, which need nothing but
- * a C compiler. */
+ * A case registers itself, so there is no second list of them. A failed check prints the value it
+ * found and ends its case; the others still run. `test_x word` runs the cases whose names contain
+ * the word, `test_x --list` names them. Checks belong on the main thread. Runs on CMocka where
+ * there is one (OZ_HAVE_CMOCKA), otherwise on the few lines at the end of this file, which need
+ * nothing but a C compiler. */
 #ifndef OZ_TESTS_CHECK_H
 #define OZ_TESTS_CHECK_H
 
@@ -106,7 +106,7 @@ static inline void oz_check_str(const char *file, int line, const char *what, co
                   expected ? expected : "(null)");
 }
 
-/* |measured - expected| <= tolerance, and finite. The reason says why the tolerance is what it is.
+/* |measured - expected| <= tolerance, and finite. The reason explains the tolerance.
  */
 #define CHECK_NEAR(measured, expected, tolerance, reason)                              \
   oz_check_near(__FILE__, __LINE__, #measured, (double)(measured), (double)(expected), \

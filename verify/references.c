@@ -1,5 +1,5 @@
 /* The group `reference`: bars from outside the project, at default settings (8 substeps of a frame,
- * 10 + 5 iterations, friction 1). What is missed is shown, not tuned and no failure.
+ * 10 + 5 iterations, friction 1). A missed bar is shown, not tuned and no failure.
  * SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdio.h>

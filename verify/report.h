@@ -5,8 +5,8 @@
 
 #include "verify.h"
 
-/* Writes index.html into `folder`, which is made if it is not there. `command` is shown as what
- * made it. */
+/* Writes index.html into `folder`, which is made if it is not there. `command` is shown as its
+ * origin. */
 ooze_result verify_report_write(const char *folder, const char *command, const verify_desc *desc,
                                 const verify_result *result, ooze_message *why);
 

@@ -21,7 +21,7 @@ extern const uint32_t verify_check_count;
  * rows of one check that begin with it ("fig6.ooze"). NULL asks for all. */
 int verify_asked_for(const verify_check *check, const char *name);
 /* A check of the group `reference`: bars that the solver is held against and does not meet
- * everywhere yet. It runs where it is asked for by name or with `references`, and what it misses is
+ * everywhere yet. It runs where it is asked for by name or with `references`, and a missed bar is
  * no failure. */
 int verify_is_reference(const verify_check *check);
 
@@ -44,7 +44,7 @@ typedef struct verify_row {
 /* A point of a curve that a check draws: measured beside expected. */
 typedef struct verify_spot {
   const char *check;
-  char curve[80]; /* what is drawn, with its unit */
+  char curve[80]; /* the quantity drawn, with its unit */
   double x, measured, expected;
 } verify_spot;
 

@@ -128,8 +128,8 @@ static uint64_t key_of(int64_t x, int64_t y, int64_t z) {
 }
 static double kernel(double r2, double h2) { return r2 < h2 ? pow(1.0 - r2 / h2, 4.0) : 0.0; }
 
-/* The kernel falls faster away from a sheet than along it: with this factor on what a sheet weighs
- * more than a layer, fluid stands a little more than a separation off it, where its points are no
+/* The kernel falls faster away from a sheet than along it: with this factor on a sheet's excess of
+ * weight over a layer, fluid stands a little more than a separation off it, where its points are no
  * bumps to a fluid that slides. */
 #define OZ_WEIGHT_THIN 1.47
 

@@ -8,8 +8,8 @@
 #include "core/solver.h"
 
 #define OZ_MAGIC "ooze ck\n"
-/* 3 leaves no attribute out; 5 knows what computed it; 6 has the attributes of laws of flow; 7 has
- * birth and rest; 8 knows which speed is explained; 9 has the density's pressure */
+/* 3 leaves no attribute out; 5 knows the backend and the build; 6 has the attributes of laws of
+ * flow; 7 has birth and rest; 8 knows which speed is explained; 9 has the density's pressure */
 enum {
   OZ_CHECKPOINT_VERSION = 9,
   OZ_CHECKPOINT_OLDEST = 3,
@@ -32,7 +32,7 @@ typedef struct oz_header {
   double explained_speed; /* m/s (speeds.c), or OZ_SPEED_* */
 } oz_header;
 
-/* What a block is written from. */
+/* The source of a block. */
 typedef struct oz_checkpoint_source {
   const ooze_solver *solver; /* for the head, where that is NULL */
   oz_header header;

@@ -28,7 +28,7 @@ static ooze_result grow(ooze_solver *s, uint32_t count, uint32_t kept) {
   if (!labels) kept = 0;
   OZ_TRY(oz_host_reserve(s, &labels, &p->labels_capacity, (size_t)count * each, kept * each));
   p->labels = labels;
-  /* what is new has zeros */
+  /* new entries are zero */
   if (p->labels && count > kept && p->labels_capacity == room)
     memset(p->labels + FLOATS * (size_t)kept, 0, (count - kept) * each);
   return OOZE_OK;

@@ -103,7 +103,7 @@ static double distance(const outline *o, double x, double z) {
   }
 }
 
-/* Back to within the inset; of what is narrower than that, to its middle. */
+/* Back to within the inset; of a narrower mouth, to its middle. */
 static void hold(const outline *o, double inset, double d, double p[3]) {
   for (int turn = 0; turn < 8; turn++) {
     const double over = distance(o, p[0], p[2]) + inset, h = 0.01 * d;

@@ -71,13 +71,13 @@ ooze_result oz_particles_rest_nowhere(ooze_solver *s); /* of free fluid */
 ooze_result oz_labels_begin(ooze_solver *s); /* of all particles: here and now */
 /* Room for `count`, where there are labels or new particles are to have them. */
 ooze_result oz_labels_reserve(ooze_solver *s, uint32_t count);
-/* Room for as many of any state, with what is there kept; and every label 0. */
+/* Room for as many of any state, with the present values kept; and every label 0. */
 ooze_result oz_labels_room(ooze_solver *s, uint32_t count);
 void oz_labels_clear(ooze_solver *s);
 /* Of new particle i, which has that rank. */
 void oz_labels_put(ooze_solver *s, const oz_arrivals *a, uint32_t i, uint32_t rank);
 void oz_labels_move(ooze_solver *s, uint32_t to, uint32_t from);
-/* What is due between two times is set anew. */
+/* Values due between two times are set anew. */
 ooze_result oz_labels_renew(ooze_solver *s, double from, double to);
 void oz_labels_read(const ooze_solver *s, ooze_attribute attribute, uint32_t first, uint32_t count,
                     size_t stride, void *out);
@@ -124,7 +124,7 @@ static inline uint32_t oz_visible(const ooze_solver *s) {
 }
 int oz_position_ok(const ooze_solver *s, const float x[3]);
 
-/* ranks.c: what a host says of its arrays, before they are read. A stride of 0 becomes
+/* ranks.c: checks of a host's arrays, before they are read. A stride of 0 becomes
  * `bytes`. */
 ooze_result oz_check_count(const ooze_solver *s, uint32_t count, const char *who);
 ooze_result oz_check_stride(size_t *stride, size_t bytes, const char *who, ooze_message *why);

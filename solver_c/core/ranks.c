@@ -1,4 +1,4 @@
-/* Particles by rank and by id, and what a host says of its arrays. SPDX-License-Identifier:
+/* Particles by rank and by id, and checks of a host's arrays. SPDX-License-Identifier:
  * Apache-2.0 */
 #include "core/particles.h"
 

@@ -152,7 +152,7 @@ struct ooze_solver {
 /* registry.c */
 ooze_result oz_registry_create(const ooze_solver_desc *desc, oz_memory *memory, oz_backend **out,
                                uint32_t *out_kind, uint32_t *out_isa, ooze_message *why);
-/* "cpu avx2": what computes, in words. */
+/* "cpu avx2": the backend in words. */
 const char *oz_registry_name(uint32_t backend, uint32_t isa);
 
 /* params.c */

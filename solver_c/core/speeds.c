@@ -2,7 +2,7 @@
  *
  * A speed is explained by the speeds before the step, by gravity and forces over its length, and by
  * moving walls and nozzles. It grows with these and falls with the fastest particle, so that a slow
- * divergence is found as well: speeds grow, and what explains them does not. Splashes, jets between
+ * divergence is found as well: speeds grow, and their explanation does not. Splashes, jets between
  * walls and recoil concentrate energy in few particles, and overlapping particles part by a share
  * of a separation a substep: OZ_SPEED_MARGIN leaves room for both. SPDX-License-Identifier:
  * Apache-2.0 */
@@ -53,7 +53,7 @@ ooze_result oz_speeds_greatest(ooze_solver *s, double *out) {
   return OOZE_OK;
 }
 
-/* ---- what explains a speed ---- */
+/* ---- explanations of a speed ---- */
 
 /* Greatest speed of a shape within `reach` of a pose that moves from a to b. */
 static double pose_speed(const ooze_pose *a, const ooze_pose *b, double reach, double duration) {
@@ -65,8 +65,8 @@ static double pose_speed(const ooze_pose *a, const ooze_pose *b, double reach, d
   return (length3(way) + angle * reach) / duration;
 }
 
-/* Walls, the points of walls that deform, driven bodies, and mouths of nozzles; what these push out
- * are arrivals. */
+/* Walls, the points of walls that deform, driven bodies, and mouths of nozzles; particles that
+ * these push out are arrivals. */
 static double surroundings(const ooze_solver *s, double duration) {
   double most = 0;
   for (uint32_t i = 0; i < s->colliders.count; ++i) {

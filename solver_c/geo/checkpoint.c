@@ -1,9 +1,9 @@
 /* Checkpoints on disk, little endian:
  *   64 bytes of header: "OOZECKPT", u32 version, u32 chunk size, u64 bytes, u64 bytes of meta, u64
  * chunks, u64 bytes of the whole file, u64 XXH3 of meta, u64 XXH3 of the 56 bytes before; meta; per
- * chunk: u32 packed size (with the top bit: stored as it is), u32 raw size, u64 XXH3 of what
- * follows, bytes; 16 bytes of trailer: u64 XXH3 of all chunk hashes in order, "OOZEDONE". Every
- * hash is checked before the bytes that it covers are used. SPDX-License-Identifier: Apache-2.0 */
+ * chunk: u32 packed size (with the top bit: stored as it is), u32 raw size, u64 XXH3 of the bytes,
+ * bytes; 16 bytes of trailer: u64 XXH3 of all chunk hashes in order, "OOZEDONE". Every hash is
+ * checked before the bytes that it covers are used. SPDX-License-Identifier: Apache-2.0 */
 #include "geo_internal.h"
 
 #include <stdio.h>

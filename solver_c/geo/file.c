@@ -197,7 +197,7 @@ ooze_result oz_is_file(const char *path, ooze_message *why) {
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 
-/* A plain read, not a mapping: a mapped file that somebody truncates meanwhile kills the process.
+/* A plain read, not a mapping: a mapped file that is truncated meanwhile kills the process.
  */
 ooze_result ooze_file_read(const char *path, uint64_t max_bytes, void **out, size_t *out_bytes,
                            ooze_message *why) {

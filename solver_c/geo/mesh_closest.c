@@ -1,4 +1,4 @@
-/* The place on a mesh that is closest to a point, for values that pass from a surface to what is
+/* The place on a mesh that is closest to a point, for values that pass from a surface to points
  * near it. SPDX-License-Identifier: Apache-2.0
  *
  * A tree of boxes over the triangles, halved at the median of the longest axis; a search takes the

@@ -1,4 +1,4 @@
-/* What a writer must know about large arrays before it begins, found on all cores.
+/* Facts about large arrays that a writer needs before it begins, found on all cores.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "geo_internal.h"
 

@@ -205,7 +205,7 @@ static int is_printed(const oz_frame *f) { return f->scheme == OOZE_SCHEME_PAPER
 /* The paper's section 3.1: stress as a force. */
 static int is_explicit(const oz_frame *f) { return f->scheme == OOZE_SCHEME_STRESS; }
 
-/* The switches of the frame, from the scheme and from what the solver holds. */
+/* The switches of the frame, from the scheme and from the solver's contents. */
 static void set_switches(const oz_step *s, oz_frame *f) {
   const int printed = is_printed(f), explicit_stress = is_explicit(f),
             projects = f->scheme == OOZE_SCHEME_OOZE && s->velocity_iterations;
@@ -235,7 +235,7 @@ static void set_switches(const oz_step *s, oz_frame *f) {
   }
 }
 
-/* Velocities and positions under external forces alone, and what the constraints start from. */
+/* Velocities and positions under external forces alone, and the start values of the constraints. */
 static ooze_result constraint_free_state(oz_step *s, oz_backend *b, oz_frame *f,
                                          ooze_message *why) {
   OZ_TRY(oz_heat_ramps(s, b, f, why));

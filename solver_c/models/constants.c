@@ -16,7 +16,7 @@ static const float DENSITY_TIME = 0.05f;
  * than the first take their share, and than the second see a spring as well. */
 static const float DILATION_TIME = 0.05f, DILATION_SHORT = 0.03f;
 
-/* The rest filter takes what is not affine at a rate, too: every substep, it would be a viscosity
+/* The rest filter removes non-affine motion at a rate, too: every substep, it would be a viscosity
  * that grows as 1 / dt. */
 static const float FILTER_TIME = 0.05f;
 

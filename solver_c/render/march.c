@@ -141,7 +141,7 @@ float oz_march_distance(const oz_march *m, oz_v3 p) {
   return in_brick(m, b, x - 8.0f * (float)i, y - 8.0f * (float)j, z - 8.0f * (float)k);
 }
 
-/* The gradient of a smooth distance: trilinear cells would show as facets in what is glossy. */
+/* The gradient of a smooth distance: trilinear cells would show as facets in glossy surfaces. */
 oz_v3 oz_march_normal(const oz_march *m, oz_v3 p) {
   const float at[3] = {p.x, p.y, p.z};
   float g[3] = {0.0f, 1.0f, 0.0f};

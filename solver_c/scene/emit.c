@@ -2,8 +2,8 @@
  *
  * Particles come at the beginning of a frame, where there is room among those that are there. A
  * surface lets layers go one separation apart, at s = speed (t - t_k) from it, t_k = k separation /
- * speed: those that it let go in the frame before come at once, each where it would be by now. What
- * comes depends on time and particles alone, so that a resumed run has the same.
+ * speed: those that it let go in the frame before come at once, each where it would be by now. The
+ * new particles depend on time and particles alone, so that a resumed run has the same.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "scene_internal.h"
 

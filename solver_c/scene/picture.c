@@ -91,7 +91,7 @@ static int glows(const ooze_scene *s) {
   return 0;
 }
 
-/* One picture in the making, and what it owns. */
+/* One picture in the making, and its resources. */
 typedef struct picture_job {
   const ooze_scene *scene; /* may be NULL */
   const ooze_points *points;
@@ -232,7 +232,7 @@ static ooze_result show_scene(picture_job *job, double frame, ooze_message *why)
   return result;
 }
 
-/* Temperatures of what glows. */
+/* Temperatures of glowing materials. */
 static void show_glow(picture_job *job) {
   const float *heat = oz_points_floats(job->points, "temperature", 1);
   if (!job->scene || job->source || !heat || !glows(job->scene)) return;

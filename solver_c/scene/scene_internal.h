@@ -204,7 +204,7 @@ double oz_frame_time(const ooze_scene *scene, double frame); /* s */
  * Jansson does not. */
 json_t *oz_json_load(const char *text, size_t bytes, size_t flags, json_error_t *error,
                      int *no_memory);
-/* As Jansson has them, but NULL where any allocation failed: Jansson goes on with what it has. */
+/* As Jansson has them, but NULL where any allocation failed: Jansson goes on with a part. */
 json_t *oz_json_copy(const json_t *value);
 char *oz_json_text(const json_t *value, size_t flags); /* to be freed */
 int oz_json_line(const char *text, size_t bytes, const char *path);

@@ -1,6 +1,6 @@
 /* The particles' values as a surface carries them, and their values at single points: velocity,
  * scalars, channels, and the materials with their weights. Particles are weighed by their distance
- * (Shepard 1968) within two separations, so that a mesh shows what its own particles have.
+ * (Shepard 1968) within two separations, so that a mesh shows the values of its own particles.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"
 

@@ -1,5 +1,5 @@
 /* Solids taken out of a surface, so that fluid and the walls that it touches do not overlap in a
- * picture. Of two distances the larger one bounds what is in the fluid and not in the solid; linear
+ * picture. Of two distances the larger one bounds the part of the fluid outside the solid; linear
  * interpolation of it never reaches further than either, so that flat walls are met exactly.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"

@@ -16,8 +16,9 @@
 /* separations: 65 neighbours in the bulk, enough for a steady covariance */
 #define NEIGHBOURHOOD 2.5f
 #define CROWD 2.0f /* separations: radius in which neighbours are counted */
-/* Films and threads (thin_scale): what has fewer neighbours than a flat layer at rest; how far away
- * the next particle of a drawn one is looked for, and the widest kernel, in separations. */
+/* Films and threads (thin_scale): particles with fewer neighbours than a flat layer at rest; how
+ * far away the next particle of a drawn one is looked for, and the widest kernel, in separations.
+ */
 #define THIN_CROWD 3.4f
 #define THIN_REACH 3.4f
 #define THIN_WIDEST 3.0f

@@ -1,4 +1,4 @@
-// OpenVDB grids as they are: values at points, hashes, and what a file holds.
+// OpenVDB grids as they are: values at points, hashes, and the contents of a file.
 // SPDX-License-Identifier: Apache-2.0
 #include <openvdb/openvdb.h>
 #include <openvdb/tools/Interpolation.h>

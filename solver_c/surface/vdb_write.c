@@ -35,7 +35,7 @@ enum {
 typedef struct bytes {
   uint8_t *at;
   size_t used, room;
-  int failed; /* no memory; what follows is ignored */
+  int failed; /* no memory; further calls are ignored */
 } bytes;
 
 static uint8_t *claim(bytes *b, size_t count) {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The include rule finds what it is there to find: each line below breaks it, or does not, as said.
+# The include rule finds breaches: each line below breaks it, or does not, as said.
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT

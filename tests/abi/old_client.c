@@ -1,4 +1,4 @@
-/* A client built against an older header passes shorter structs: what it lacks is taken as the
+/* A client built against an older header passes shorter structs: missing fields are taken as the
  * default on the way in and left alone on the way out. SPDX-License-Identifier: Apache-2.0
  *
  * "Shorter" is made here by cutting today's structs before a late field and lying about the size.

@@ -130,7 +130,7 @@ OZ_CASE(a_checkpoint_of_another_vector_width_says_so) {
   desc.backend = OOZE_BACKEND_CPU;
   desc.tasks = OOZE_TASKS_SERIAL;
   desc.hooks.log = on_log;
-  for (int k = 0; k < 3; k++) { /* scalar, scalar, and what is widest */
+  for (int k = 0; k < 3; k++) { /* scalar, scalar, and the widest build */
     desc.isa = k < 2 ? OOZE_ISA_SCALAR : OOZE_ISA_AUTO;
     CHECK_EQ(ooze_solver_create(&desc, &s[k], NULL), OOZE_OK);
   }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "scene.h"
 
-/* What scene_fill has around the particles, with the emitter under its handle. */
+/* The surroundings of scene_fill without its particles, with the emitter under its handle. */
 static void surround(ooze_solver *s) {
   CHECK_OK(scene_fill(s), s); /* its particles go again */
   CHECK_OK(ooze_particles_clear(s), s);

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* Everything that can be left out, with a value that is nobody's default. */
+/* Everything that can be left out, with a value that no default has. */
 static const struct {
   ooze_attribute attribute;
   uint32_t words;
@@ -121,7 +121,7 @@ OZ_CASE(a_field_costs_its_words_once_it_is_set) {
   ooze_solver_destroy(s);
 }
 
-/* What is left out is read from the material, as that is by then. */
+/* Attributes that are left out are read from the material, as that is by then. */
 OZ_CASE(values_of_a_material_follow_it) {
   ooze_solver *s = scene_solver(OOZE_TASKS_SERIAL, 1);
   ooze_material m;
@@ -150,7 +150,7 @@ OZ_CASE(values_of_a_material_follow_it) {
   ooze_material_default(&m);
   m.density = 800.0f;
   CHECK_OK(ooze_material_set(s, 0, &m), s);
-  v = 2000.0f; /* from now on each has its own; those that were not written keep what they had */
+  v = 2000.0f; /* from now on each has its own; those that were not written keep their values */
   CHECK_OK(ooze_attribute_write(s, OOZE_DENSITY, 5, 1, 0, &v), s);
   CHECK_OK(ooze_attribute_read(s, OOZE_DENSITY, 5, 1, 0, &v), s);
   CHECK_EQ(v == 2000.0f, 1);
@@ -177,7 +177,7 @@ OZ_CASE(checkpoints_with_and_without_fields_load_anywhere) {
   uint32_t version;
   memcpy(&version, memory[1] + 8, 4);
   CHECK_EQ(version, 9);
-  /* 3 says nothing of what is left out, and nothing is; its header is 16 bytes shorter */
+  /* version 3 leaves no attribute out; its header is 16 bytes shorter */
   const uint32_t old[2] = {3, 72};
   const uint64_t shorter = bytes[1] - 16;
   memcpy(memory[1] + 8, old, 8);

@@ -1,4 +1,4 @@
-/* What the host lends: its tasks, its progress bar, its log. SPDX-License-Identifier: Apache-2.0 */
+/* Loans of the host: its tasks, its progress bar, its log. SPDX-License-Identifier: Apache-2.0 */
 #include "scene.h"
 
 typedef struct host {

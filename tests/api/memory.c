@@ -24,7 +24,7 @@ static void *count_allocate(void *user, size_t bytes, size_t alignment) {
   CHECK(raw != NULL);
   uintptr_t at = ((uintptr_t)raw + sizeof(void *) + alignment - 1) & ~(uintptr_t)(alignment - 1);
   memcpy((void *)(at - sizeof(void *)), &raw, sizeof raw);
-  memset((void *)at, 0xcd, bytes); /* nobody may rely on zeros */
+  memset((void *)at, 0xcd, bytes); /* no caller may rely on zeros */
   c->live++;
   c->bytes += bytes;
   return (void *)at;
@@ -116,7 +116,7 @@ static void check_create_and_fill(long rest) {
         c.fail_at = -1;
         CHECK(r == OOZE_OK || r == OOZE_ERROR_MEMORY, "allocation %ld: %s", k, ooze_result_name(r));
         if (r < 0) CHECK(ooze_solver_message(s)[0], "allocation %ld: no message", k);
-        CHECK_OK(ooze_step(s, 1.0 / 48), s); /* with what has got in */
+        CHECK_OK(ooze_step(s, 1.0 / 48), s); /* with the particles that got in */
       }
       ooze_solver_destroy(s);
       CHECK_EQ(c.live, 0);

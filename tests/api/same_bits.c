@@ -1,4 +1,4 @@
-/* Same build, same input: same bits, whoever runs the chunks and on however many threads.
+/* Same build, same input: same bits, with any tasks and any number of threads.
  * SPDX-License-Identifier: Apache-2.0 */
 /* several chunks of 1,024 particles, so that threads have something to share */
 #define SCENE_SIDE 16

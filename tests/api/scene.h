@@ -12,7 +12,7 @@
 enum { SCENE_COUNT = SCENE_SIDE * SCENE_SIDE * SCENE_SIDE };
 static const float scene_separation = 0.02f;
 
-static uint32_t scene_model = OOZE_MODEL_CONFORMATION; /* what scene_fill asks for */
+static uint32_t scene_model = OOZE_MODEL_CONFORMATION; /* needs of scene_fill */
 static inline ooze_solver *scene_solver(uint32_t tasks, uint32_t threads) {
   ooze_solver_desc desc = cpu_desc(scene_separation, tasks);
   desc.threads = threads;

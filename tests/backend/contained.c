@@ -1,4 +1,4 @@
-/* What goes wrong with one particle stays with it; what should be kept is kept.
+/* A fault of one particle stays with it; conserved quantities are kept.
  * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend TIMEOUT 120 */
 #include "check.h"
 #include "solver_kit.h"
@@ -79,7 +79,8 @@ static void check_finite(ooze_solver *s, const char *what) {
   }
 }
 
-/* Steps; all numbers stay numbers, nobody is lost, few were reset and the first of them is named.
+/* Steps; all numbers stay numbers, no particle is lost, few were reset and the first of them is
+ * named.
  */
 static uint32_t step_contained(ooze_solver *s, const char *what, uint32_t most, uint64_t first) {
   ooze_stats stats;
@@ -489,7 +490,7 @@ static void check_momentum(float tau, float viscosity, float compliance, float y
 OZ_CASE(a_free_viscous_body_keeps_its_momentum) { check_momentum(0, 50, 0, 0, 0.95); }
 OZ_CASE(a_free_elastic_body_keeps_its_momentum) { check_momentum(1, 0, 1e-3f, 0, 0.9); }
 OZ_CASE(a_free_thin_liquid_keeps_its_momentum) { check_momentum(0, 0, 0.1f, 0, 0.9); }
-/* what holds it where its stress does not goes from pair to pair as well (slip, filter.h) */
+/* the acceleration of slip goes from pair to pair as well (slip, filter.h) */
 OZ_CASE(a_free_paste_keeps_its_momentum) { check_momentum(0, 20, 0, 200, 0.9); }
 
 OZ_TEST_MAIN()

@@ -1,5 +1,5 @@
-/* The rest filter as the linear map that it is: two sweeps do what three did, and no motion gains
- * by it. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend TIMEOUT 120 */
+/* The rest filter as the linear map that it is: two sweeps remove as much as three did, and no
+ * motion gains by it. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend TIMEOUT 120 */
 #include "check.h"
 #include "solver_kit.h"
 #include "core/solver.h"
@@ -10,7 +10,7 @@
 enum { SIDE = 9, BLOCK = SIDE * SIDE * SIDE };
 static const float separation = 0.02f;
 
-/* What a test does with the frame once `finish` has set the gates; the velocities are put back
+/* A test's work on the frame once `finish` has set the gates; the velocities are put back
  * afterwards. */
 static struct {
   const oz_backend_table *table;
@@ -97,7 +97,7 @@ static void probe_block(uint32_t nth, float ratio, void (*look)(oz_backend *b, o
   ooze_solver_destroy(s);
 }
 
-/* Of whatever the two sweeps leave, they are asked again and again: what they amplify would be all
+/* The two sweeps are applied to their own result again and again: an amplified motion would be all
  * that is left. */
 static void gains_nothing(oz_backend *b, oz_frame *f) {
   double before = 1.0, after = 1.0;

@@ -1,6 +1,6 @@
-/* The length of the last step of conjugate gradients, which is found without another look at the
- * neighbours, is what a look would find. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS
- * backend TIMEOUT 60 */
+/* The length of the last step of conjugate gradients, which is found without another walk over the
+ * neighbours, is that of such a walk. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend
+ * TIMEOUT 60 */
 #include "check.h"
 #include "solver_kit.h"
 #include "core/solver.h"

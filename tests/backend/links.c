@@ -65,7 +65,7 @@ static void close_machine(machine *m) {
   CHECK_EQ(m->memory.bytes, 0);
 }
 
-/* What a substep does until the rule may run: positions p as they are. */
+/* A substep up to the rule: positions p as they are. */
 static void sort_and_list(machine *m) {
   ooze_params params;
   oz_build_result built;

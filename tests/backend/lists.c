@@ -139,7 +139,7 @@ static const char *name(const machine *m) { return m->cpu->isa->name; }
 
 /* ---- against brute force ----------------------------------------------------------------- */
 
-/* Marks what is in one row; returns how often the particle itself is, which is padding. */
+/* Marks the entries of one row; returns how often the particle itself is, which is padding. */
 static uint32_t mark(const machine *m, uint32_t i, const uint16_t *list, const uint32_t *rows,
                      const uint16_t *lengths, int on, uint32_t *others) {
   uint32_t self = 0;
@@ -241,7 +241,7 @@ static void check_density_list(machine *m, uint32_t rebuilt) {
     uint32_t others = 0, pad = 0;
     for (int k = 0; k < 2 && f->density_entries[k]; ++k)
       pad += mark(m, i, f->density_entries[k], f->density_row[k], f->density_length[k], 1, &others);
-    /* what is further than h adds nothing, so more may be in it */
+    /* particles beyond h add nothing, so more may be in it */
     check_row(m, f->p, i, (double)f->h, rebuilt ? (double)INFINITY : 1.3 * (double)f->h,
               rebuilt ? "density, what C lacks" : "density");
     CHECK_NEAR(f->pad_weight[i], (double)pad * (double)f->w_self,
@@ -370,7 +370,7 @@ OZ_CASE(fast_particles_get_a_density_list_of_their_own) {
 
 /* ---- piled up ---------------------------------------------------------------------------- */
 
-/* Rows are cut at OZ_MAX_NEIGHBOURS: what is left are true neighbours, each once. */
+/* Rows are cut at OZ_MAX_NEIGHBOURS: the remaining entries are true neighbours, each once. */
 static void check_pile(uint32_t count, float half) {
   machine m;
   start();
@@ -397,8 +397,8 @@ static void check_pile(uint32_t count, float half) {
 OZ_CASE(a_pile_of_hundreds_is_cut_to_the_limit) { check_pile(700, 0.4f); }
 OZ_CASE(a_pile_of_thousands_in_one_cell_is_cut_to_the_limit) { check_pile(4500, 0.2f); }
 
-/* Cut rows are not symmetric, so such a pile may fly apart at any speed; what comes out is numbers,
- * and what was too fast for those was counted. */
+/* Cut rows are not symmetric, so such a pile may fly apart at any speed; the results are numbers,
+ * and particles too fast for those are counted. */
 OZ_CASE(a_pile_on_one_point_stays_finite) {
   machine m;
   start();
@@ -523,7 +523,7 @@ OZ_CASE(wide_rows_have_the_same_bits_as_narrow_ones) {
   }
 }
 
-/* More particles than 16 bits count: every row of a lattice is what its place in it says. */
+/* More particles than 16 bits count: every row of a lattice follows from its place in it. */
 OZ_CASE(more_particles_than_16_bits_count) {
   enum { SIDE = 44, ALL = SIDE * SIDE * SIDE };
   machine m;

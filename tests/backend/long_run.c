@@ -1,8 +1,8 @@
-/* Twenty steps in which particles are born, drained, taken out and pushed about: the same bits
- * whoever runs the chunks, on however many threads, in one go or resumed. same_bits.c here and in
- * tests/api are shorter and have more particles. SPDX-License-Identifier: Apache-2.0 oz_test:
- * LABELS backend threads TIMEOUT 240 */
-#define SCENE_SIDE 13 /* 2,413 particles and what the nozzle gives: several chunks */
+/* Twenty steps in which particles are born, drained, taken out and pushed about: the same bits with
+ * any tasks, any number of threads, in one go or resumed. same_bits.c here and in tests/api are
+ * shorter and have more particles. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend
+ * threads TIMEOUT 240 */
+#define SCENE_SIDE 13 /* 2,413 particles and those of the nozzle: several chunks */
 #include "api/scene.h"
 
 enum { STEPS = 20, CUT = 7 };
@@ -60,7 +60,7 @@ typedef struct tally {
   uint32_t born, killed;
 } tally;
 
-/* Steps `from` to `to`; what the host does in between depends on the number of the step alone. */
+/* Steps `from` to `to`; the host's calls in between depend on the number of the step alone. */
 static void run(ooze_solver *s, int from, int to, tally *t) {
   for (int k = from; k < to; ++k) {
     if (k % 3 == 1) { /* every 40th of those that are there */

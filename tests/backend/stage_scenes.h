@@ -82,8 +82,8 @@ static void block_scene(scene *s) {
   box->friction = 1, box->stick = 5;
 }
 
-/* What a fluid is seldom: alone, in twos, threes, fours and fives, in lines, in sheets, piled up,
- * on one point. */
+/* Rare arrangements of a fluid: particles alone, in twos, threes, fours and fives, in lines, in
+ * sheets, piled up, on one point. */
 static void odd_scene(scene *s) {
   put(s, -40, 40, 0, 1);
   for (int n = 2; n <= 6; ++n) /* 4 neighbours are the fewest that count */

@@ -3,8 +3,8 @@
  *
  * The model runs on a backend that is two: each call goes to the scalar build and to the vector
  * build. Before a stage the scalar one's arrays are copied to the other, so that both start from
- * the same numbers and what differs afterwards is that stage's doing alone. Lists, and the
- * gradients stored with them, are each build's own: their padding differs.
+ * the same numbers and any difference afterwards is that stage's alone. Lists, and the gradients
+ * stored with them, are each build's own: their padding differs.
  */
 #include "check.h"
 #include "physics/boundary_particles.h"
@@ -131,7 +131,7 @@ static void fill(oz_cpu *cpu, const scene *s) {
   CHECK(b->table->resize(b, s->count, &why) == OOZE_OK, "%s", why.text);
   for (int k = 0; k < OZ_FIELD_STATE_COUNT; ++k)
     CHECK(b->table->provide(b, (oz_field)k, &why) == OOZE_OK, "%s", why.text);
-  /* what an earlier run left would look like words that this one has not written */
+  /* values of an earlier run would look like words that this one has not written */
   oz_frame f;
   b->table->frame(b, &f);
   for (int k = 0; k < ARRAYS; ++k)
@@ -191,7 +191,7 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.has_boundary = step.has_loads = step.has_slip = s->boundary > 0;
   const oz_body soft = soft_body(s);
   step.has_soft = step.soft_tears = s->soft_size > 0;
-  /* the printed method inverts sums that what is held makes nearly singular */
+  /* the printed method inverts sums that held particles make nearly singular */
   const int held = s->soft_size > 0 && p.scheme != OOZE_SCHEME_PAPER;
   step.has_stick = held;
   step.soft_rate = soft.young * soft.stretch_bound + soft.bulk * soft.volume_bound;
@@ -218,8 +218,8 @@ static void run_scene(twin *t, const char *name, void (*make_scene)(scene *), do
   CHECK(s.count % OZ_PAD != 0, "%s: %u particles fill every vector: the tail is not tested", name,
         s.count);
   t->slack = slack;
-  /* the largest scene as it is, the others also without relaxation and without what can be switched
-   * off: under an emulator each substep takes a second */
+  /* the largest scene as it is, the others also without relaxation and without optional parts:
+   * under an emulator each substep takes a second */
   uint32_t variants = s.count > 1000 ? 1 : 3;
   for (uint32_t scheme = 0; scheme <= OOZE_SCHEME_STRESS; ++scheme)
     for (uint32_t variant = 0; variant < variants; ++variant) {

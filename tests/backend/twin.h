@@ -1,5 +1,5 @@
 /* A backend that runs every stage on two CPU backends, the vector build and the scalar one, and
- * compares what they leave. Part of stages.c; CUDA has its own (tests/cuda/compare.h), whose sides
+ * compares their results. Part of stages.c; CUDA has its own (tests/cuda/compare.h), whose sides
  * lie in other layouts. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_TESTS_BACKEND_TWIN_H
 #define OZ_TESTS_BACKEND_TWIN_H
@@ -10,7 +10,7 @@
 
 #include "backend/stage_scenes.h"
 
-/* ---- what is compared -------------------------------------------------------------------- */
+/* ---- arrays to compare ------------------------------------------------------------------- */
 
 typedef struct array {
   const char *name;
@@ -19,7 +19,7 @@ typedef struct array {
   /* n floats a particle, n planes, or n times 16 floats every 16 */
   enum { RECORD, PLANES, BLOCKS } layout;
   enum { PURE, METRES, SPEED } unit;
-  /* lies over another array of the other layout: what is padding to one is not to the other */
+  /* lies over another array of the other layout: padding of one is data of the other */
   int shared;
   double tolerance; /* of the array's own size; 0: bits that must be equal */
   const char *why;
@@ -155,7 +155,7 @@ typedef struct twin {
   double worst[OZ_STAGE_COUNT]; /* difference over tolerance */
   /* share of values whose difference is more than a fiftieth of it */
   double coarse[OZ_STAGE_COUNT];
-  float *before[ARRAYS]; /* what both started the stage with */
+  float *before[ARRAYS]; /* the values with which both started the stage */
   const char *scene;
   uint32_t rebuilt, filtered; /* density lists */
   uint64_t links, loads;
@@ -292,7 +292,7 @@ static void compare_array(twin *t, const oz_frame *f, const oz_frame *g, int k, 
   const array *a = &arrays[k];
   const char *name = oz_stage_names[stage];
   const float *p = pointer(f, a->member), *q = pointer(g, a->member), *was = t->before[k];
-  /* root mean square: the largest would hide what happens to the rest */
+  /* root mean square: the largest would hide the rest */
   double size[2] = {1e-60, 1e-60};
   uint32_t written[2] = {0, 0}, coarse = 0;
   /* boundary particles that are passed by: the vector that holds the last of the fluid writes some
@@ -318,7 +318,7 @@ static void compare_array(twin *t, const oz_frame *f, const oz_frame *g, int k, 
   written[group(a, c)]++;
   (void)other;
 }
-/* an iteration that has converged leaves roundings of what cancelled: nothing below 1e-7
+/* an iteration that has converged leaves roundings of cancelled terms: nothing below 1e-7
  * separations matters */
 double unit = a->unit == METRES ? (double)f->d : a->unit == SPEED ? (double)(f->d * f->inv_dt) : 1;
 /* shape matching carries whole positions, not displacements */
@@ -333,7 +333,7 @@ coarse += fabs(one - other) > fmax(3e-7, (t->slack > 1 ? 1 : 0.02) * a->toleranc
 }
 double share = (double)coarse / (written[0] + written[1] + 1.0);
 if (share > t->coarse[stage]) t->coarse[stage] = share;
-/* the printed method's second iteration is what is left of C + a lam after the first has made them
+/* the printed method's second iteration is the remainder of C + a lam after the first has made them
  * cancel */
 double most = f->scheme == OOZE_SCHEME_PAPER ? 0.3 : 0.03;
 CHECK(share < most, "%s, %s: %s: %.3f of the values differ by more than a few roundings", t->scene,
@@ -382,7 +382,7 @@ static void compare_walls(twin *t, const oz_frame *f, const oz_frame *g, oz_stag
   }
 }
 
-/* What boundary particles carry, and the sums that it comes of: each within a part of the greatest.
+/* Loads of boundary particles, and their sums: each within a part of the greatest.
  */
 static void compare_loads(twin *t, const oz_frame *f, const oz_frame *g, oz_stage stage) {
   double most[OZ_LOAD_SUMS] = {0};
@@ -549,7 +549,7 @@ static ooze_result twin_lists(oz_backend *b, oz_frame *f, oz_build_result *out, 
 }
 
 /* Entries that one of two sorted rows has alone must be beyond h at p: rows reach a little further,
- * and what is just there is rounded one way or the other. */
+ * and a particle just there is rounded one way or the other. */
 static void compare_reach(const oz_frame *f, uint32_t i, uint32_t *a, uint32_t na, uint32_t *b,
                           uint32_t nb) {
   qsort(a, na, sizeof *a, by_number);

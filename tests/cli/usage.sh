@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# usage.sh OOZE: what the program says and how it leaves, for right and wrong command lines.
+# usage.sh OOZE: messages and exit codes of the program, for right and wrong command lines.
 ooze=$1
 bad=0
 out=$(mktemp) || exit 1

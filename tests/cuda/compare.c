@@ -165,7 +165,7 @@ static void compare_array(both *t, oz_stage stage, const array *r, double *diffe
   const uint32_t words = comparable(t, &t->a, r, a);
   comparable(t, &t->b, r, b);
   double scale = greatest(a, n, words);
-  /* a translation is what is left of two positions: its roundings are theirs */
+  /* a translation is the difference of two positions: its roundings are theirs */
   if (stage == OZ_STAGE_blend_match && scale < (double)t->a.f.d) scale = (double)t->a.f.d;
   for (uint32_t i = 0; i < n; i++) {
     difference[i] = 0.0;
@@ -240,7 +240,7 @@ static void compare_planes(const both *t, const wall_copy *wa, const wall_copy *
   }
 }
 
-/* Planes and what they took; loads on walls, where a stage has them. */
+/* Planes and their loads; loads on walls, where a stage has them. */
 static void compare_walls(both *t, oz_stage stage, double *difference) {
   const int loads =
       t->a.f.has_loads && stage >= OZ_STAGE_load_start && stage <= OZ_STAGE_load_mps_move;

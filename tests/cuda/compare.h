@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Before each stage the second gets the first's arrays, so that every stage is judged by itself;
- * what a stage then leaves in any array is compared particle by particle, by id, since each backend
- * has an order of its own. */
+ * the stage's values in any array are compared particle by particle, by id, since each backend has
+ * an order of its own. */
 #ifndef OZ_TESTS_CUDA_COMPARE_H
 #define OZ_TESTS_CUDA_COMPARE_H
 

@@ -96,7 +96,7 @@ static void pack(const side *s, const float *m, float *r) {
   e = most == 0.0f || e < -94 ? -94 : e;
   uint32_t w[4] = {
       0, (uint32_t)((int)rintf(ldexpf(m[0], 12 - e)) + 4096) << 10 | (uint32_t)(e + 96), 0, 0};
-  for (int k = 8; k; k--) { /* each with regard to what lies below it */
+  for (int k = 8; k; k--) { /* each with regard to the planes below it */
     const uint32_t last = k == 8 ? 1u << 20 : 1u << 19;
     const int64_t own =
         (int64_t)ldexpf(m[k], 31 - e) - (k < 8 ? window(w, k) & (int32_t)(last - 1u) : 0);
@@ -279,7 +279,7 @@ static int live_by_model(const both *t, const array *a) {
   /* all their arrays are those of the position phase */
   if (t->other && a->when) return a->when == 2;
   if (t->other && matrices) return t->sent;
-  if (t->no_matrices && matrices) return 0; /* holds what a search left there */
+  if (t->no_matrices && matrices) return 0; /* holds leftovers of a search */
   /* that scheme has its own use for y2, which lies over them */
   if (t->paper && a->when == 1) return 0;
   return t->paper && named(a, "y2") ? 1 : UNDECIDED;

@@ -66,7 +66,7 @@ static oz_backend *slab(oz_memory *memory, float yield_stress, float apart) {
   CHECK(b->table->colliders(b, &floor, 1, NULL, NULL, 0, &why) >= 0, "%s", why.text);
   return b;
 }
-/* Positions, and what yielding fluid remembers, by id after STEPS substeps; returns how many had to
+/* Positions, and the state of yielding fluid, by id after STEPS substeps; returns how many had to
  * be run again. */
 static int run(float *out, float yield_stress, float apart) {
   oz_memory memory;

@@ -1,4 +1,4 @@
-/* Sums that do not depend on the order of what is added (cuda/exact_sum.h).
+/* Sums that do not depend on the order of their terms (cuda/exact_sum.h).
  * SPDX-License-Identifier: Apache-2.0 */
 #define OZ_CUDA_HOST 1
 #include "../../cuda/exact_sum.h"

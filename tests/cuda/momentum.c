@@ -1,5 +1,5 @@
-/* What a fluid by itself does leaves its momentum and its spin as they are, though what particles
- * send has 13 bits on the GPU. SPDX-License-Identifier: Apache-2.0 */
+/* A fluid by itself keeps its momentum and its spin, though the values that particles send have 13
+ * bits on the GPU. SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* setenv */
 #include "cuda/host_block.h"
 

@@ -1,5 +1,5 @@
-/* What the GPU packs of a particle's own numbers comes back within what physics/lanes_scalar.h
- * says. SPDX-License-Identifier: Apache-2.0 */
+/* A particle's own numbers, packed by the GPU, come back within the bounds that
+ * physics/lanes_scalar.h gives. SPDX-License-Identifier: Apache-2.0 */
 #define OZ_CUDA_HOST 1
 #include "physics/lanes.h"
 

@@ -138,7 +138,7 @@ OZ_CASE(the_device_gives_the_statistics_of_the_cpu) {
   for (int k = 0; k < 2; k++) {
     shape a = simulate(OOZE_BACKEND_CPU, frames[k]), b = simulate(OOZE_BACKEND_CUDA, frames[k]);
     /* the CPU rounds gradients to halves and flow amplifies it: one separation (0.01 m) of the
-     * shape, a tenth of what moves */
+     * shape, a tenth of the motion */
     CHECK_NEAR(b.count, a.count, 0.01 * a.count, "a drain takes a few more or less");
     CHECK_NEAR(b.front, a.front, 0.01, "one separation");
     CHECK_NEAR(b.height, a.height, 0.02, "one drop more or less at the nozzle");
@@ -157,7 +157,7 @@ OZ_CASE(the_same_run_gives_the_same_bits) {
         (unsigned long long)b.hash);
 }
 
-/* cg_update reads what blocks of cg_apply have added up, or the last of these does; images behind
+/* cg_update reads the sums of cg_apply's blocks, or the last of these does; images behind
  * walls are made beside the move, or before it; finish finds the box of the next sort, or a kernel
  * behind it; lists and walls are made beside other kernels, or after them: nothing of it can be
  * seen. */

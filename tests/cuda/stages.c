@@ -4,10 +4,11 @@
  *
  * Tolerances. The CPU rounds gradients to half precision, 2^-11 = 5e-4 of each; the GPU computes
  * them anew. So against the CPU an array may differ by a few of those of its greatest value. Device
- * and loops run the same text; what differs is fused multiply-add, approximate roots and divisions
- * (2 ulp), the order of additions, and with them the last of the 13 bits of what particles send
- * each other: 2^-12 = 2.4e-4. 99.5% of the particles must be within; the rest may stand at one of
- * the formulas' own switches (a wall that is just touched, an eigenvalue at its bound). */
+ * and loops run the same text; the differences are fused multiply-add, approximate roots and
+ * divisions (2 ulp), the order of additions, and with them the last of the 13 bits of the values
+ * that particles send each other: 2^-12 = 2.4e-4. 99.5% of the particles must be within; the rest
+ * may stand at one of the formulas' own switches (a wall that is just touched, an eigenvalue at its
+ * bound). */
 #define _DEFAULT_SOURCE 1 /* setenv */
 #include "physics/boundary_particles.h"
 
@@ -137,7 +138,7 @@ static void fill_owner(const state *s, int kind, uint32_t i) {
    * are to have */
   if (i < 2 * s->layer)
     s->owner[i] = (uint32_t)OZ_OWNER_RIGID << OZ_OWNER_SHIFT | (3 + i / s->layer);
-  /* leaves the random numbers of what follows as they were */
+  /* leaves the random numbers of the later cases as they were */
   for (uint32_t k = 0; k < 3; k++)
     s->rest[k * s->n + i] = (k == 0   ? x[1]
                              : k == 1 ? -x[0]
@@ -201,7 +202,7 @@ static void load(oz_backend *b, const state *s) {
   CHECK(b->table->matter(b, stage_matter, 2, &why) >= 0, "%s", why.text);
   if (s->calm) return;
   oz_body body[3] = {{0}, {0}, soft_body(s)};
-  for (uint32_t k = 0; k < 2; k++) { /* six of seven ids are nobody's */
+  for (uint32_t k = 0; k < 2; k++) { /* six of seven ids are unused */
     body[k].handle = 3 + k, body[k].kind = OZ_OWNER_RIGID, body[k].friction = 0.5f;
     body[k].first_id = 1000 + 7 * k * s->layer, body[k].first = 7 * k * s->layer,
     body[k].count = 7 * s->layer;
@@ -299,7 +300,8 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
   params.springs_viscosity = 0.3f, params.springs_stick = 0.2f;
   params.cauchy_iterations = 3, params.blend_interval = 0.0f, params.blend_yield = 0.0f;
   params.velocity_iterations = 3, params.position_iterations = 2, params.rest_filter = 2;
-  /* what flies apart leaves the reach of both backends' density rows, which differ beyond it */
+  /* particles that fly apart leave the reach of both backends' density rows, which differ beyond it
+   */
   if (kind == DEGENERATE || model == OOZE_MODEL_LINKS) params.position_iterations = 1;
   oz_step step;
   memset(&step, 0, sizeof step);
@@ -318,7 +320,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
   /* the density's push is carried by matrices */
   if (kind == FREE) step.has_boundary = step.has_loads = step.has_slip = 0;
   step.has_soft = step.soft_tears = !s.calm;
-  /* the printed method inverts sums that what is held makes nearly singular */
+  /* the printed method inverts sums that held particles make nearly singular */
   const int held = !s.calm && scheme != OOZE_SCHEME_PAPER;
   step.has_stick = held;
   if (s.calm)
@@ -353,7 +355,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
            f->typical, f->worst);
   }
   for (int k = 0; k < OZ_STAGE_COUNT; k++)
-    /* the printed method's sums cancel more of what is sent in 16 bytes */
+    /* the printed method's sums cancel more of the values sent in 16 bytes */
     if (t.ran[k])
       CHECK(t.found[k].typical <=
                 (k >= OZ_STAGE_paper_volume && k <= OZ_STAGE_paper_update ? 3 : 1) * tolerance,
@@ -370,7 +372,8 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   if (!oz_cuda_usable(&detail)) OZ_SKIP(detail);
   const double tolerance = 5e-4;
 #else
-  /* density: rows of both end within the skin, and what moved further than it counts in one alone
+  /* density: rows of both end within the skin, and a particle that moved further counts in one
+   * alone
    */
   const double tolerance = 4e-3;
 #endif
@@ -395,7 +398,7 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   unsetenv("OOZE_CUDA_LANES"), unsetenv("OOZE_CUDA_DEBUG_DISABLE");
   /* sums of 240 opposing terms */
   stages(DEGENERATE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, 6.0 * tolerance, ran);
-  /* explicit: what differs grows within the substep */
+  /* explicit: differences grow within the substep */
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_STRESS, 10.0 * tolerance, ran);
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_POSITION, tolerance, ran);
   stages(LATTICE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_PAPER, tolerance, ran);
@@ -414,7 +417,7 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   for (int k = 0; k < OZ_STAGE_COUNT; k++) CHECK(ran[k], "%s never ran", oz_stage_names[k]);
 }
 
-/* What a substep needs before links may be made, and the rule that makes them of all near pairs;
+/* The part of a substep before links may be made, and the rule that makes them of all near pairs;
  * then once more after everything has moved, so that sorting takes them along. */
 OZ_CASE(links_are_the_same_on_both_backends) {
   oz_memory memory;
@@ -449,8 +452,7 @@ OZ_CASE(links_are_the_same_on_both_backends) {
     printf("  %s: %u particles, %u links in three updates, %u differ\n",
            kind == RANDOM ? "random" : "degenerate", s.n, t.links, t.link_differences);
     CHECK(t.links > 10 * s.n, "%u links", t.links);
-    /* pairs at h to the last bit; what is piled up goes by what each backend lists, and there they
-     * differ */
+    /* pairs at h to the last bit; piles go by the lists of each backend, and there they differ */
     CHECK(t.link_differences <= (kind == RANDOM ? t.links / 5000 : t.links / 50),
           "%u of %u links differ", t.link_differences, t.links);
     both_close(&t);
@@ -551,7 +553,7 @@ OZ_CASE(ways_of_launching_give_the_same_bits) {
   }
   same_bits("1", 0);
 }
-/* One substep so and otherwise: sums round otherwise, no more. What is sent has 13 bits,
+/* One substep so and otherwise: sums round otherwise, no more. Sent values have 13 bits,
  * multipliers of the density are halves: 5e-4 of a move. By the last digit of its velocity a wall
  * may hold a particle or not, which its neighbours then feel: one of 200 may differ by more. */
 static void nearly_the_same(const char *name, const char *const lanes[3], float tolerance) {
@@ -598,7 +600,7 @@ OZ_CASE(an_unknown_optimisation_is_refused_by_name) {
   unsetenv("OOZE_CUDA_DEBUG_DISABLE");
   b->table->destroy(b);
 }
-/* A position iteration as two kernels does what four do. */
+/* A position iteration as two kernels equals one as four. */
 OZ_CASE(a_position_iteration_in_two_kernels_is_that_of_four) {
   static const char *const lanes[] = {NULL, "1", "2"};
   nearly_the_same("position_fusion", lanes, 5e-4f);

@@ -1,5 +1,5 @@
-/* What density rows leave out (OZ_MIN_APPROACH): on the CPU and as CUDA's loops, with a table of
- * cells and by sorting. SPDX-License-Identifier: Apache-2.0 */
+/* Pairs that density rows leave out (OZ_MIN_APPROACH): on the CPU and as CUDA's loops, with a table
+ * of cells and by sorting. SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* setenv */
 #include "physics/rows.h"
 
@@ -113,7 +113,7 @@ static void look(machine *m, int way, int calm) {
   }
   CHECK(m->b->table->density_list(m->b, f, &built, &why) >= 0, "%s", why.text);
 }
-/* Entry k of row i, of list C or of what the density list has besides. */
+/* Entry k of row i, of the start neighbour list or of the density list's further entries. */
 static uint32_t entry(const machine *m, int further, uint32_t i, uint32_t k) {
   const oz_frame *f = &m->f;
   if (!m->loops) {
@@ -216,7 +216,7 @@ static void put_regions(void) {
     put(D * (30.0f + 3.0f * uniform()), D * (3.0f * uniform()), D * (8.0f + 3.0f * uniform()));
     to[count - 1][0] -= 25.0f * D;
   }
-  for (int i = 0; i < 2000; i++) { /* by themselves: what rests, and what falls as one */
+  for (int i = 0; i < 2000; i++) { /* by themselves: fluid at rest, and fluid that falls as one */
     const int falls = i / 1000;
     put(D * ((float)(i % 10) + 0.3f * uniform()),
         D * ((falls ? 60.0f : 90.0f) + (float)(i / 10 % 10) + 0.3f * uniform()),
@@ -226,7 +226,7 @@ static void put_regions(void) {
   }
 }
 
-/* What the rows hold is what their definition says, and the same on all. */
+/* The rows hold the entries of their definition, and the same on all. */
 OZ_CASE(rows_hold_what_is_not_calm_and_nothing_else) {
   static machine m;
   const double h = 2.2 * (double)D;
@@ -276,8 +276,8 @@ OZ_CASE(rows_hold_what_is_not_calm_and_nothing_else) {
 }
 
 /* Two blocks that fly at each other from beyond h meet half a separation deep within one substep:
- * the density constraint feels them in this one, not in the next, and what one gets the other
- * loses. */
+ * the density constraint feels them in this one, not in the next, and one gets the momentum that
+ * the other loses. */
 OZ_CASE(blocks_that_meet_within_a_substep_push_each_other_away) {
   static machine m;
   enum { SIDE = 6 };
@@ -358,7 +358,7 @@ OZ_CASE(clusters_on_their_way_have_the_same_rows_on_all) {
     for (int way = VECTOR; way < WAYS; way++) {
       look(&m, way, 1);
       for (uint32_t k = 0; k < count; k++) rank_of[m.at[k]] = k;
-      for (uint32_t i = 0; i < count; i++) { /* a sum of what the row holds, in whatever order */
+      for (uint32_t i = 0; i < count; i++) { /* a sum over the row, in any order */
         sum[way][i] = 0;
         for (uint32_t k = 0; k < length(&m, 1, m.at[i]); k++) {
           const uint32_t e = entry(&m, 1, m.at[i], k);

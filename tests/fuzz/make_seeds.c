@@ -1,5 +1,5 @@
 /* First inputs of the fuzzers: small whole files of each kind, made by our own writers, and a few
- * by hand for what they do not write. make_seeds FOLDER fills FOLDER/fuzz_<name>/.
+ * by hand for forms that they do not write. make_seeds FOLDER fills FOLDER/fuzz_<name>/.
  * SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "ooze/ooze_io.h"

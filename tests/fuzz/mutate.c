@@ -1,5 +1,5 @@
 /* mutate COUNT [SEED]: whole files of every kind, each with a few bytes changed, cut or repeated,
- * through their readers and on to what is done with the contents: points to a surface and into a
+ * through their readers and on to the work on their contents: points to a surface and into a
  * solver that steps, meshes to boundary points and to a level set, checkpoints into a solver that
  * steps. Each either works with finite results or is refused with a sentence; none crashes or takes
  * more than 20 s. SPDX-License-Identifier: Apache-2.0 */
@@ -141,7 +141,7 @@ static size_t mutate(const uint8_t *from, size_t size, uint8_t *to) {
       if (at + 4 <= size) memcpy(to + at, &v, 4);
       break;
     }
-    case 4: { /* a word over what is there */
+    case 4: { /* a word over another */
       const char *word = words[number(sizeof words / sizeof *words)];
       for (size_t k = 0; word[k] && at + k < size; k++) to[at + k] = (uint8_t)word[k];
       break;
@@ -166,7 +166,7 @@ static size_t mutate(const uint8_t *from, size_t size, uint8_t *to) {
   return size;
 }
 
-/* ---- What is done after ------------------------------------------------------------------------
+/* ---- Work on the contents ----------------------------------------------------------------------
  */
 
 static int finite_all(const float *v, size_t count) {

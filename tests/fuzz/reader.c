@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What is returned must be consistent: every value is touched, so that the sanitizer sees arrays
+/* Results must be consistent: every value is touched, so that the sanitizer sees arrays
  * that are too short. */
 static void touch(const void *data, uint64_t bytes) {
   volatile uint8_t sum = 0;

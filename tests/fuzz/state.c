@@ -1,5 +1,5 @@
 /* Fuzzer of ooze_checkpoint_load: the input is a list of edits to a whole checkpoint, whose hash is
- * then made right, so that every edit reaches what is behind it. SPDX-License-Identifier:
+ * then made right, so that every edit reaches the code behind the check. SPDX-License-Identifier:
  * Apache-2.0 */
 #include "base/hash.h"
 #include "ooze/ooze.h"
@@ -67,8 +67,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
   return 0;
 }
 
-/* Byte 0: 0 leaves the length, otherwise it cuts. Then 7 bytes an edit: where (3, little-endian, in
- * words), what (4).
+/* Byte 0: 0 leaves the length, otherwise it cuts. Then 7 bytes an edit: place (3, little-endian, in
+ * words), value (4).
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint64_t before = 0, after = 0;

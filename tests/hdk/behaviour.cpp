@@ -1,5 +1,6 @@
-// What artists do to a simulation that runs: edits at earlier frames, empty moments, nozzles that
-// rest, forces, limits, transforms, and what a cook costs. SPDX-License-Identifier: Apache-2.0
+// An artist's changes to a simulation that runs: edits at earlier frames, empty moments, nozzles
+// that rest, forces, limits, transforms, and the cost of a cook. SPDX-License-Identifier:
+// Apache-2.0
 #include "kit.h"
 using namespace kit;
 

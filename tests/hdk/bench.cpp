@@ -1,4 +1,4 @@
-// What the bridge costs: N particles with all attributes from a detail into the solver and back,
+// Cost of the bridge: N particles with all attributes from a detail into the solver and back,
 // against one substep of the same particles, in processor time of the whole process. test_hdk_bench
 // [N] [PERCENT]. SPDX-License-Identifier: Apache-2.0
 #include "kit.h"

@@ -1,4 +1,4 @@
-// What a network costs beside the solver: a block of about N particles collapses in Ooze Solver,
+// Cost of a network beside the solver: a block of about N particles collapses in Ooze Solver,
 // played frame by frame as Houdini plays it. bench_hdk_network [N] [FRAMES] [cpu|cuda] [PERCENT]
 // [SUBSTEPS] prints the time of each cook, the solver's part of it and the rest, and fails where
 // the rest is above PERCENT of the cooks after the first two, which fill and warm up the solver.
@@ -19,7 +19,7 @@ static double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// What the node's info says of the last step, in seconds.
+// The last step's time from the node's info, in seconds.
 static double solver_seconds(SOP_Node *n) {
   OP_Context context(0.0);
   OP_NodeInfoParms info;
@@ -48,7 +48,7 @@ int main(int argc, char **argv) {
   mallopt(M_TOP_PAD, 64 << 20);
 #endif
   fresh_world();
-  world().check_ids = false; // the stand-in's own work is not what is measured
+  world().check_ids = false; // the stand-in's own work is not measured
   Make block_of([&](GU_Detail &g, double) {
     block(g, side, 0, 0.5 * d, 0, d);
     number(g, GA_ATTRIB_POINT, "viscosity", 10);

@@ -46,7 +46,7 @@ struct Tank { // fluid in a box, and two boxes that fall into it
   }
 };
 
-// What orient and pivot make of the places at birth is where the particles are.
+// orient and pivot take the places at birth to the particles' places.
 static double worst_place(const GU_Detail *start, const GU_Detail *now, const char *name) {
   std::vector<double> q = detail(now, std::string("orient_") + name),
                       t = detail(now, std::string("pivot_") + name);
@@ -269,8 +269,8 @@ OZ_CASE(loads_drive_a_rigid_body_without_a_wrangle) {
   CHECK(torque != nullptr && torque->getTypeInfo() == GA_TYPE_VECTOR);
   for (int k = 0; k < 3; ++k)
     CHECK(std::fabs(torque->number<double>(0, k)) < 0.1 * 78.5 * 0.2, "it is level");
-  // lighter than the fluid, and heavier than what moves along with it: taken in turns, the two
-  // do not swing up
+  // lighter than the fluid, and heavier than the fluid that moves along with it: taken in turns,
+  // the two do not swing up
   Floating light(800), heavy(4000);
   for (int f = 0; f < 16; ++f) light.frame(), heavy.frame();
   CHECK(light.y > 0.205, "%g", light.y);

@@ -1,4 +1,4 @@
-// Ooze Collider, what its guide shows, height fields, and the guides of the other nodes.
+// Ooze Collider, its guide, height fields, and the guides of the other nodes.
 // SPDX-License-Identifier: Apache-2.0
 #include "kit.h"
 using namespace kit;
@@ -28,7 +28,7 @@ OZ_CASE(a_collider_is_what_the_node_says) {
   };
   const auto held = end(nullptr, 0);
   CHECK(held.first > 50 && held.second > 0.2, "%g at %g", held.first, held.second);
-  CHECK(end("kill", 1).first < 0.7 * held.first); // what fell into it is gone
+  CHECK(end("kill", 1).first < 0.7 * held.first); // particles that fell into it are gone
   const auto same = end("friction", 1), free = end("friction", 0);
   CHECK(same == held && free != held); // 1 is the default
   whole_world();

@@ -1,5 +1,5 @@
-// What the second input is made of: polygons, packed primitives, VDBs and volumes; still, moving
-// and bending. SPDX-License-Identifier: Apache-2.0
+// Kinds of geometry in the second input: polygons, packed primitives, VDBs and volumes; still,
+// moving and bending. SPDX-License-Identifier: Apache-2.0
 #include "kit.h"
 using namespace kit;
 
@@ -236,7 +236,7 @@ OZ_CASE(friction_may_differ_from_point_to_point) {
       double sum[2] = {0, 0}, n[2] = {0, 0};
       for (GA_Offset o : g->order) {
         int right = g->getPos3(o)[2] > 0;
-        if (g->getPos3(o)[1] > 2 * D) continue; // what is held leans: the lowest layer tells
+        if (g->getPos3(o)[1] > 2 * D) continue; // held fluid leans: the lowest layer tells
         sum[right] += g->findPointAttribute("v")->number<double>(o, 0), n[right] += 1;
       }
       CHECK(n[0] > 4 && n[1] > 4);

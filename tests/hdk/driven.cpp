@@ -78,7 +78,7 @@ void Spoon::check_held(const GU_Detail &start, const GU_Detail &now, double f) c
     far = std::max(far, found[i].second);
   }
   CHECK(far > 1e-4, "the rest hangs on it: %g m", far);
-  // what the solver says of it starts from the world at birth
+  // its pose in the solver starts from the world at birth
   for (const char *name : {"orient_body1", "pivot_body1"}) CHECK(!detail(&now, name).empty());
 }
 

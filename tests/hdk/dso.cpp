@@ -1,6 +1,6 @@
-// The library that Houdini loads, as hdk_plugin/CMakeLists.txt builds it: what it shows to others,
-// what it needs, that it refuses another HDK with a sentence, and that its nodes cook with the
-// solver inside. SPDX-License-Identifier: Apache-2.0
+// The library that Houdini loads, as hdk_plugin/CMakeLists.txt builds it: its exports, its needs,
+// that it refuses another HDK with a sentence, and that its nodes cook with the solver inside.
+// SPDX-License-Identifier: Apache-2.0
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -34,7 +34,7 @@ static std::vector<std::string> lines_of(const std::string &command) {
   return lines;
 }
 
-// What goes to stderr meanwhile.
+// Output to stderr meanwhile.
 template <class F> static std::string told_by(F f) {
   char name[] = "hdk_dso_XXXXXX", text[2000] = "";
   int file = mkstemp(name), stderr_was = dup(2);

@@ -1,4 +1,4 @@
-// What goes through the nodes: materials by point, attributes that are not ours, holes, colliders
+// Geometry through the nodes: materials by point, attributes that are not ours, holes, colliders
 // of every kind, surfaces, dynamics. SPDX-License-Identifier: Apache-2.0
 #include "kit.h"
 using namespace kit;

@@ -1,5 +1,5 @@
 // Every model through the nodes: it moves fluid, its state is in the geometry, its parameters
-// arrive, and what it does not have is said. SPDX-License-Identifier: Apache-2.0
+// arrive, and a missing feature is told. SPDX-License-Identifier: Apache-2.0
 #include "kit.h"
 using namespace kit;
 
@@ -79,7 +79,7 @@ OZ_CASE(every_model_plays_the_same_however_a_frame_is_reached) {
   whole_world();
 }
 
-// A parameter of a model that the node shows changes what comes out in that model, and in no other.
+// A parameter of a model that the node shows changes the result in that model, and in no other.
 OZ_CASE(parameters_of_a_model_count_in_it_alone) {
   fresh_world();
   Scene scene;

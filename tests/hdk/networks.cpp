@@ -117,7 +117,7 @@ OZ_CASE(a_step_node_fed_back_is_the_solver) {
   SOP_Node *solver = coarse(node("ooze::solver::1.0", {source}));
   solver->set("useground", 1);
   for (int f = 2; f <= 6; ++f) {
-    world().drop_caches = f > 3; // also without what the verb keeps
+    world().drop_caches = f > 3; // also without the verb's cache
     world().compiled = f > 4;
     ++feedback.version;
     CHECK(cook(step, f) != nullptr, "%s", said(step).c_str());
@@ -226,7 +226,7 @@ OZ_CASE(esc_stops_within_a_substep_and_the_next_cook_goes_on) {
   CHECK(cook(solver, 9) != nullptr && cook(other, 9) != nullptr);
   CHECK(solver->messages.empty(), "%s", said(solver).c_str());
   CHECK_BITS(solver->gdp, other->gdp);
-  // a step node fails rather than give back what came in
+  // a step node fails rather than give back its input
   Make feedback([&](GU_Detail &g, double) { g.replaceWith(*other->gdp); });
   feedback.mySopFlags.setManagesDataIDs(true);
   SOP_Node *step = coarse(node("ooze::step::1.0", {&feedback}));

@@ -1,4 +1,4 @@
-// Random sequences of what artists do: jumps, sub-frames, changed parameters, inputs edited at
+// Random sequences of an artist's actions: jumps, sub-frames, changed parameters, inputs edited at
 // earlier frames, keyed nozzles, simulations that run empty, dropped caches, Esc. However it went,
 // a frame has the bits of straight play. `test_hdk_sequences` plays a few; `test_hdk_sequences N
 // [SEED]` plays N. SPDX-License-Identifier: Apache-2.0
@@ -18,7 +18,7 @@ struct Random { // the same on every machine
   }
 };
 
-// What the network is set to. Two networks of equal settings have equal frames.
+// The settings of the network. Two networks of equal settings have equal frames.
 struct Settings {
   // once, nozzle, continuous, body on boundary particles, springs, late nozzle, body that follows
   int kind = 0;

@@ -1,4 +1,4 @@
-// Ooze Source: presets that fill in numbers, what particles take from a shape, surfaces, groups.
+// Ooze Source: presets that fill in numbers, attributes from a shape, surfaces, groups.
 // SPDX-License-Identifier: Apache-2.0
 #include "kit.h"
 using namespace kit;
@@ -180,7 +180,7 @@ OZ_CASE(particles_grow_older_and_die) {
   CHECK_NEAR(mean(solver->gdp, "age"), 4.0 / 24, 1e-6, "four frames");
   CHECK(cook(solver, 6) != nullptr && solver->gdp->getNumPoints() == 0); // after 5 frames
   CHECK(cook(solver, 8) != nullptr, "%s", said(solver).c_str());
-  // a nozzle's particles have what its point carries, and die when theirs is over
+  // a nozzle's particles have its point's attributes, and die at the end of their life
   SOP_Node *nozzle = plain_source(&mouths);
   nozzle->set_text("emission", "nozzle");
   nozzle->set("radius", 0.06);

@@ -14,7 +14,7 @@ template <class F> static int breaches(F f) {
   return found;
 }
 
-// A node that does what it should not.
+// A node that breaks a rule.
 class Wrong : public SOP_Node {
 public:
   using Act = std::function<void(Wrong &, OP_Context &)>;

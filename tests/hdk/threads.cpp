@@ -124,7 +124,7 @@ OZ_CASE(copies_of_a_microsolver_may_solve_at_the_same_time) {
   auto alone = gas(D), first = gas(D);
   const uint64_t low = run(*alone, 0.1), high = run(*alone, 0.2);
   CHECK(run(*first, 0.1) == low);
-  auto second = gas(D); // shares what the first keeps
+  auto second = gas(D); // shares the first one's cache
   second->copy(first.get());
   world().threads = true;
   for (int round = 0; round < 4; ++round) {

@@ -111,7 +111,7 @@ OZ_CASE(a_kill_at_any_moment_leaves_a_whole_file_or_none) {
   printf("%d of 40 kills left a file, all whole\n", whole);
   ooze_points_destroy(points);
 
-  /* What the killed left behind is known as such, and what is in use is not. */
+  /* Leftovers of killed processes are known as such, and files in use are not. */
   ooze_file *mine = NULL;
   CHECK_GOOD(ooze_file_create(scratch_path("mine.bin"), &mine, why));
   ooze_file_sweep(scratch_folder());

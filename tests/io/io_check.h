@@ -1,4 +1,4 @@
-/* What the tests of files share. SPDX-License-Identifier: Apache-2.0 */
+/* Helpers of the tests of files. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_TESTS_IO_CHECK_H
 #define OZ_TESTS_IO_CHECK_H
 

@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
     best b = {{1e30, 1e30}, {1e30, 1e30}};
     ooze_message why = {""};
     char path[1024];
-    size_t block = (size_t)count * 24; /* what a checkpoint packs here: the conformation */
+    size_t block = (size_t)count * 24; /* the bulk of a checkpoint here: the conformation */
     snprintf(path, sizeof path, "%s/ooze_io_speed_%ld.%s", folder, (long)getpid(), endings[i]);
     for (int turn = 0; turn < 3 && !why.text[0]; turn++) {
       ooze_points *read = NULL;

@@ -1,4 +1,4 @@
-/* What is not whole or not true is refused, with a sentence, and without much memory.
+/* Damaged and untrue files are refused, with a sentence, and without much memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "io_check.h"
@@ -119,7 +119,8 @@ OZ_CASE(absurd_counts_are_refused_before_memory_is_asked_for) {
   tight = old;
   (void)tight;
 #ifndef IO_ASAN
-  tight.rlim_cur = (rlim_t)1 << 30; /* what believes the file fails here with another result */
+  tight.rlim_cur =
+      (rlim_t)1 << 30; /* a reader that believes the file fails here with another result */
   setrlimit(RLIMIT_AS, &tight);
 #endif
   refused_text("a.geo", GEO_HEAD "9000000000" GEO_P("3", "fpreal32", "\"tuples\",[[0,0,0]]"),

@@ -1,4 +1,4 @@
-/* What is written comes back with the same bits, in every format. SPDX-License-Identifier:
+/* Written data come back with the same bits, in every format. SPDX-License-Identifier:
  * Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "io_check.h"

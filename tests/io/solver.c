@@ -1,5 +1,5 @@
-/* Points to and from a solver, against a small one of the test's own: what is read and written, and
- * in which order. SPDX-License-Identifier: Apache-2.0 */
+/* Points to and from a solver, against a small one of the test's own: reads and writes, and their
+ * order. SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "io_check.h"
 

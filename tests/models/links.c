@@ -1,4 +1,4 @@
-/* The model links: what its paper shows, in small. SPDX-License-Identifier: Apache-2.0
+/* The model links: its paper's figures, in small. SPDX-License-Identifier: Apache-2.0
  * oz_test: LABELS models TIMEOUT 60 */
 #include <stdlib.h>
 
@@ -65,7 +65,7 @@ OZ_CASE(smaller_beta_is_thicker) {
          thick = slump(1.001f, 0.004, 0.24);
   CHECK(thick > mid + 0.5 && mid > thin + 0.2, "heights %g, %g, %g", thick, mid, thin);
 }
-/* beta is a rate here: what the paper warns of (5.) stays within what iterations do. */
+/* beta is a rate here: the effect that the paper warns of (5.) stays within that of iterations. */
 OZ_CASE(half_the_step_is_nearly_the_same_fluid) {
   double one = slump(1.002f, 0.004, 0.16), half = slump(1.002f, 0.002, 0.16);
   CHECK_NEAR(half, one, 0.25 * one,

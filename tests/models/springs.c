@@ -1,4 +1,4 @@
-/* The model springs against the paper's own order of doing things, and what it promises by itself.
+/* The model springs against the paper's own order of doing things, and its own promises.
  * SPDX-License-Identifier: Apache-2.0
  * oz_test: LABELS models TIMEOUT 60 LIBRARIES ooze_verify */
 #include "check.h"
@@ -116,7 +116,7 @@ OZ_CASE(a_block_with_springs_moves_as_in_the_papers_order) {
   CHECK(worst[0] < 0.1 && worst[1] < 0.1, "width %g, height %g", worst[0], worst[1]);
 }
 
-/* ---- what it promises by itself ---- */
+/* ---- its own promises ---- */
 
 static void momentum(ooze_solver *s, double out[3], double *energy) {
   ooze_stats t;

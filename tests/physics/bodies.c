@@ -1,4 +1,4 @@
-/* Rigid bodies through ooze.h: what is refused, what is read back, and that a run goes on bit for
+/* Rigid bodies through ooze.h: refusals, reading back, and that a run goes on bit for
  * bit. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>

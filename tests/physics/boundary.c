@@ -58,7 +58,7 @@ OZ_CASE(the_host_sees_none_of_them) {
   ooze_stats_default(&t);
   CHECK_EQ(ooze_stats_get(s, &t), OOZE_OK);
   uint32_t all = ooze_particle_count(s);
-  /* what was poured, not the tray's two thousand points */
+  /* the poured fluid, not the tray's two thousand points */
   CHECK(all > n && all < n + 200, "%u particles", all);
   CHECK_EQ(t.particles, all);
   uint64_t last = 0;
@@ -160,7 +160,7 @@ OZ_CASE(points_that_move_push_what_is_before_them) {
   ooze_collider_desc c;
   ooze_collider handle = 0;
   ooze_collider_desc_default(&c);
-  c.shape = OOZE_SHAPE_SDF; /* a sheet that nobody knows the distance of */
+  c.shape = OOZE_SHAPE_SDF; /* a sheet without a distance */
   c.boundary = OOZE_BOUNDARY_PARTICLES;
   CHECK_EQ(ooze_collider_add(s, &c, &handle), OOZE_OK);
   CHECK_EQ(ooze_step(s, 1.0 / 60.0), OOZE_ERROR_ARGUMENT); /* it has no points yet */

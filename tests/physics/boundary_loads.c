@@ -1,4 +1,4 @@
-/* What boundary particles carry: the weight of the fluid on them, with all models that know them,
+/* Loads of boundary particles: the weight of the fluid on them, with all models that know them,
  * on shapes that guard their points and on sheets that do not. SPDX-License-Identifier: Apache-2.0
  */
 #include <math.h>

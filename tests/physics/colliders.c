@@ -132,7 +132,7 @@ OZ_CASE(there_is_a_limit_to_their_number) {
   CHECK_EQ(c.memory->bytes, 0);
 }
 
-/* Bricks through set, remove and back: what the physics finds is what was given. */
+/* Bricks through set, remove and back: the physics finds the given values. */
 static void look(const oz_colliders *c, uint32_t index, const int32_t origin[3]) {
   static oz_frame f;
   oz_collider *list = malloc(c->count * sizeof *list);
@@ -314,7 +314,7 @@ OZ_CASE(a_checkpoint_brings_them_back_and_survives_any_bytes) {
     free(cut);
   }
   oz_colliders_destroy(&b);
-  /* any byte spoilt: refused or read, never worse; what is read is valid */
+  /* any byte spoilt: refused or read, never worse; a value that is read is valid */
   for (size_t n = 0; n < bytes; n += n < 400 ? 1 : 97)
     for (int k = 0; k < 4; k++) {
       static const unsigned char with[4] = {0xff, 0x7f, 0x80, 0x01};

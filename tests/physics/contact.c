@@ -1,4 +1,4 @@
-/* Which walls a particle has, and what they do to its velocity. SPDX-License-Identifier: Apache-2.0
+/* The walls of a particle, and their effect on its velocity. SPDX-License-Identifier: Apache-2.0
  */
 #include "contact_world.h"
 
@@ -312,7 +312,8 @@ OZ_CASE(friction_is_relative_to_the_wall) {
     float expected = 0.4f + (1.0f - friction[k]) * 0.6f;
     CHECK_NEAR(w->u[0], expected, 1e-5, "floats over dt");
     CHECK_NEAR(w->u[1], 0.0, 1e-5, "at wall_gap already");
-    /* what the solve adds later is filtered alike, and no phase acts twice on the same motion */
+    /* later velocities of the solve are filtered alike, and no phase acts twice on the same motion
+     */
     w->dx[0] = 0.001f, w->dx[1] = -0.001f;
     oz_wall_filter_item(&w->f, 0);
     CHECK_NEAR(w->dx[0], 0.001f * (1.0f - friction[k]), 1e-9, "rounding");
@@ -343,7 +344,7 @@ OZ_CASE(position_contact_alone_has_the_same_friction) {
     CHECK_NEAR(w->y[0] * 240.0f, 0.6f * (1.0f - friction[k]), 1e-5, "once, not three times");
     CHECK_NEAR(w->y[2] * 240.0f, 0.3f * (1.0f - friction[k]), 1e-5, "once, not three times");
     CHECK_NEAR(w->p[0], w->x[0] + w->y[0], 1e-9, "p follows y");
-    /* momentum given to the wall is what the particle lost */
+    /* momentum given to the wall is that which the particle lost */
     CHECK_NEAR(w->impulse[1], -1e-3f * 0.75f * D * 240.0f, 1e-6, "mass times what was pushed back");
     CHECK_NEAR(w->impulse[0], 1e-3f * 0.6f * friction[k], 1e-6, "mass times what was slowed");
   }

@@ -1,5 +1,5 @@
-/* Friction and stick from place to place: what contact finds where, what is refused, and that a
- * resumed run has the same. SPDX-License-Identifier: Apache-2.0 */
+/* Friction and stick from place to place: values found by contact, refusals, and that a resumed run
+ * has the same. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Laws of flow: state that goes through a checkpoint, and what each law does to a drop.
+/* Laws of flow: state that goes through a checkpoint, and the effect of each law on a drop.
  * SPDX-License-Identifier: Apache-2.0
  * oz_test: LABELS physics TIMEOUT 120 */
 #include "check.h"

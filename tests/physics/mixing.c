@@ -1,5 +1,5 @@
-/* Fluids that mix: what diffuses, what is kept, and what takes no part. A small version of `ooze
- * verify fluids`. SPDX-License-Identifier: Apache-2.0 */
+/* Fluids that mix: diffusion, conservation, and particles that take no part. A small version of
+ * `ooze verify fluids`. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
 #include "check.h"

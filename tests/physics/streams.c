@@ -39,7 +39,7 @@ static void outline(uint32_t count, stream_shape *s) {
   }
 }
 
-/* Thickness is the root of the mass in windows of one separation, every half of one; what is left
+/* Thickness is the root of the mass in windows of one separation, every half of one; the remainder
  * after a parabola through all, which the fall draws, is change along the thread. */
 static void along(uint32_t count, stream_shape *s) {
   double thick[WINDOWS] = {0}, m[3][4] = {{0}}, mean = 0, sum = 0;

@@ -1,4 +1,4 @@
-/* What walls add to densities and take up as loads; nozzles; random numbers.
+/* Walls' part in densities and their loads; nozzles; random numbers.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "contact_world.h"
 

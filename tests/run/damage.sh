@@ -21,7 +21,7 @@ for part in points surface; do diff -r whole/$part a/$part || fail "$part: --res
 head -c 100 whole/surface/small.0007.vdb >a/surface/small.0007.vdb
 expect 0 'stepping again from frame 6 to 7' go -o a --set 'output.frames=[1,8]' --resume "$@"
 for part in points surface; do diff -r whole/$part a/$part || fail "$part: --resume left damaged files"; done
-# what was moved away is told and left alone
+# a moved file is told of and left alone
 rm a/points/small.0002.ply
 expect 0 '1 file of earlier frames is not there any more' go -o a --set 'output.frames=[1,8]' --resume "$@"
 [ ! -e a/points/small.0002.ply ] || fail 'a file that was moved away came back'

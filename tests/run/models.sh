@@ -17,7 +17,7 @@ others="solver.velocity_iterations=3 solver.velocity_tolerance=0.5 solver.corota
  materials.goo.viscosity=50 materials.goo.relaxation_time=0.2 materials.goo.yield_stress=30 materials.goo.consistency=20 materials.goo.flow_index=0.5 materials.goo.thinning_time=1 materials.goo.thinned_viscosity=1 materials.goo.solvent_viscosity=10 materials.goo.extensibility=5 materials.goo.second_viscosity=20 materials.goo.second_relaxation_time=0.2 materials.goo.compliance=0.01 materials.goo.mixing=0.001 materials.goo.conductivity=1 materials.goo.surface_tension=0.05 materials.goo.cohesion=100
  solver.links_beta_cold=1.1 solver.links_beta_hot=1.1 solver.springs_elasticity=0.9 solver.springs_viscosity=1 solver.blend_alpha=0.1 solver.cauchy_young=5 solver.cauchy_tension=1
  solver.scheme=paper"
-end_of() { # end_of KEY=VALUE...: bounds of the positions at the end; what is only carried along is not looked at
+end_of() { # end_of KEY=VALUE...: bounds of the positions at the end; attributes that are only carried along are not looked at
   sets=""
   for one in "$@"; do sets="$sets --set $one"; done
   # shellcheck disable=SC2086
@@ -42,7 +42,7 @@ for model in conformation links springs blend cauchy; do
     echo "$plain"
     failed=1
   fi
-  case $model in # what each is known to read must not be warned of
+  case $model in # values that each is known to read must not be warned of
   conformation) known="solver.velocity_iterations materials.goo.viscosity materials.goo.yield_stress materials.goo.consistency solver.wall_density" ;;
   links) known="solver.links_beta_cold solver.position_iterations" ;;
   springs) known="solver.springs_elasticity solver.springs_viscosity" ;;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# refused.sh OOZE SOURCE: what cannot work is refused at the start in the scene's own words; what was left out is told; stops are
+# refused.sh OOZE SOURCE: impossible scenes are refused at the start in the scene's own words; omissions are told; stops are
 # obeyed within two seconds whatever is done. SPDX-License-Identifier: Apache-2.0
 ooze=$1 source=$2
 # shellcheck source=/dev/null

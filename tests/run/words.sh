@@ -26,7 +26,7 @@ expect 0 '"last_frame":8' "$ooze" run "$small" -o a --set 'output.frames=[1,8]' 
 expect 0 '"stable_step"' "$ooze" compare "$small" --models blend,springs -o both --frames 3 --no-stable-step --json
 [ -s both/compare.png ] || { echo 'FAILED: no compare.png'; failed=1; }
 expect 2 'expected one of conformation' "$ooze" compare "$small" --models mud -o both --frames 3 --no-stable-step
-# refusals: one line each, with file, line, key, value and what would fit
+# refusals: one line each, with file, line, key, value and the range
 expect 1 'which scene' "$ooze" run
 expect 2 'small.json' "$ooze" run "$here/no/small.json"
 expect 2 "small.json:5: materials.goo.viscocity: there is no such key; did you mean viscosity?" "$ooze" run "$(
@@ -35,7 +35,7 @@ expect 2 '--set solver.substeps=-1: solver.substeps: -1 is out of range; expecte
   "$ooze" run "$small" --set solver.substeps=-1
 expect 1 'no range' "$ooze" run "$small" --frames x
 expect 2 'no wedge table' "$ooze" run "$small" --wedge 3
-# what is refused leaves nothing behind: neither folders nor files, and an old run keeps its checkpoints
+# a refusal leaves nothing behind: neither folders nor files, and an old run keeps its checkpoints
 mkdir clean && cd clean || exit 1
 expect 2 'not in this build' "$ooze" run "$small" --backend cuda --device 0 -o new/deeper 2>/dev/null
 [ -e new ] && grep -q 'cuda' out && { echo 'FAILED: a run that was refused left folders'; failed=1; }

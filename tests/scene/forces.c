@@ -1,4 +1,4 @@
-/* What a host does to a running solver step by step: forces, counts, and colours of particles.
+/* A host's calls on a running solver step by step: forces, counts, and colours of particles.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 #include "ooze/ooze_scene.h"

@@ -1,4 +1,4 @@
-/* What a scene file may say, and how it is refused. SPDX-License-Identifier: Apache-2.0 */
+/* The language of scene files, and their refusals. SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 #include "scene/scene_internal.h"
 

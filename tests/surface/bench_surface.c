@@ -1,7 +1,7 @@
 /* Timing of surfaces and pictures: not a test, but built with them.
  *   bench_surface [particles] [threads]      default 1,000,000 and all
  * Prints wall and processor seconds; with one thread also how much of that can be shared; on a
- * machine that others use, the second over the number of cores is what an idle one would take.
+ * machine that others use, the second over the number of cores is the time of an idle one.
  * Shapes: a block, and a coil of strands nine particles thick, where bricks are many and thinly
  * filled. SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
@@ -18,8 +18,8 @@ static double seconds(clockid_t clock) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* With one thread: the loops are run here and timed, so that what cannot be shared shows, whatever
- * else the machine does. */
+/* With one thread: the loops are run here and timed, so that the serial part shows, whatever else
+ * the machine does. */
 static double shared;
 static void timed_for(void *user, uint32_t count, ooze_range_fn body, void *arg) {
   double began = seconds(CLOCK_THREAD_CPUTIME_ID);

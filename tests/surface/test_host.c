@@ -1,4 +1,4 @@
-/* What a host fits and fills: rigid poses, closed meshes, room between particles.
+/* A host's fits and fillings: rigid poses, closed meshes, room between particles.
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "check.h"

@@ -93,7 +93,7 @@ OZ_CASE(silhouette_of_a_ball_has_the_right_area) {
   ooze_surface_destroy(s);
 }
 
-/* What has flown off far must not keep rays from what is seen: here 4,400 empty bricks lie before
+/* Far particles must not keep rays from the visible ones: here 4,400 empty bricks lie before
  * it, of a box with 50,000. */
 OZ_CASE(a_particle_far_away_hides_nothing) {
   float x[6] = {0, 0, 0, 0, 0.5f, 800.0f};
@@ -334,7 +334,7 @@ OZ_CASE(text_covers_its_letters) {
   ooze_image_free(&image);
 }
 
-/* A stand-in for ffmpeg that keeps what it is fed, so that the pipe is tested where there is no
+/* A stand-in for ffmpeg that keeps its input, so that the pipe is tested where there is no
  * ffmpeg. */
 OZ_CASE(movie_feeds_ffmpeg_and_keeps_only_whole_files) {
   char path[] = "/tmp/ooze_movie_XXXXXX", name[96], script[96], old[4096];

@@ -153,7 +153,7 @@ OZ_CASE(container_holds_the_surface_in_its_corners) {
   ooze_surface_destroy(s);
 }
 
-/* Fluid around the edges of a turned box of polygons: what a render shows of both. */
+/* Fluid around the edges of a turned box of polygons: both in a render. */
 OZ_CASE(polygons_cut_by_their_bricks_show_no_overlap) {
   if (!ooze_surface_has_vdb()) return;
   float points[24];

@@ -187,7 +187,7 @@ OZ_CASE(particles_below_the_voxel_still_appear) {
       for (i = 0; i < 60; ++i) {
         float f, best = 1.0f, p[3];
         int n;
-        /* Inside at the nearest samples: what a mesher sees. */
+        /* Inside at the nearest samples: the mesher's view. */
         for (n = 0; n < 8; ++n) {
           int a;
           for (a = 0; a < 3; ++a)

@@ -5,7 +5,7 @@
 
 enum { MOST = 4000 };
 
-/* What should be there: ascending id, with a position that tells the id. */
+/* The expected particles: ascending id, with a position that tells the id. */
 typedef struct plain {
   uint32_t count;
   uint64_t id[MOST];

@@ -94,7 +94,7 @@ OZ_CASE(every_field_is_listed_once) {
       *seen = 1;
     }
   }
-  /* what is no parameter: the size in front, and the bricks that stand for themselves */
+  /* fields that are no parameters: the size in front, and the bricks that stand for themselves */
   for (int w = 0; w < 6; ++w) memset(owners[w].seen, 1, 4);
   memset(owners[OZ_OWNER_collider_desc].seen + offsetof(ooze_collider_desc, brick_count), 1,
          offsetof(ooze_collider_desc, contact) - offsetof(ooze_collider_desc, brick_count));

@@ -1,4 +1,4 @@
-/* Whoever runs the chunks runs each of them once, and is done when it returns.
+/* Any tasks run each chunk once, and are done when the call returns.
  * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS threads TIMEOUT 60 */
 #include "base/tasks.h"
 #include "check.h"

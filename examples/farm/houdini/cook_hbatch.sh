@@ -1,7 +1,7 @@
 #!/bin/sh
 # cook_hbatch.sh HIP ROP SOLVER FILE FIRST LAST: renders a geometry ROP with hbatch, for farms that have no hython.
 #   cook_hbatch.sh honey.hip /obj/honey/farm /obj/honey/sim '/shared/honey/sim.$F4.bgeo.sc' 1 240
-# FILE is where that ROP writes. What is there already is taken as done: the Ooze Solver goes on from it. A ROP writes in
+# FILE is where that ROP writes. A file that is there already is taken as done: the Ooze Solver goes on from it. A ROP writes in
 # place, so a task that was killed may have left half a file: the newest is only trusted if `ooze info` can read it (OOZE
 # names the program); without the program the one before it is taken. hbatch's own exit code tells little: this one is 0
 # if every file is there at the end, 1 for usage, 3 if not. SPDX-License-Identifier: Apache-2.0

@@ -239,7 +239,8 @@ typedef struct ooze_material {
   /* m^2/s, 0 or more: how fast density, viscosity, relaxation time and compliance diffuse into
    * fluid that mixes too. Models conformation and links. Default 0. */
   float mixing;
-  /* N/m, 0 or more: what a substep cannot bear is held back (stats: tension_held). Default 0. */
+  /* N/m, 0 or more: the excess over a substep's limit is held back (stats: tension_held). Default
+   * 0. */
   float surface_tension;
   /* Pa, 0 or more: pull with which the fluid holds together where it is drawn apart. Default 0. */
   float cohesion;
@@ -263,8 +264,8 @@ typedef struct ooze_material {
   float extensibility;
   float second_viscosity;       /* Pa s, 0 or more: of a second mode. Default 0. */
   float second_relaxation_time; /* s, 0 or more: of a second mode. Default 0. */
-  /* W/(m^2 K), 0 or more: heat that air of ambient_temperature takes from the free surface of what
-   * has a conductivity; still air 5 to 25, a draught 100. Default 0. */
+  /* W/(m^2 K), 0 or more: heat that air of ambient_temperature takes from the free surface of
+   * materials with a conductivity; still air 5 to 25, a draught 100. Default 0. */
   float film_coefficient;
   /* 0 to 1: radiation of the free surface, to surroundings of ambient_temperature; lava 0.9.
    * Default 0. */
@@ -314,11 +315,11 @@ typedef struct ooze_stats {
   /* particles whose tension or cohesion the last substep could not bear and held back */
   uint32_t tension_held;
   uint64_t device_bytes;   /* of `bytes`: on the device, particles and lists */
-  uint64_t device_scratch; /* of `bytes`: on the device, what only sorting and searching need */
+  uint64_t device_scratch; /* of `bytes`: on the device, for sorting and searching alone */
   uint32_t velocity_iterations, position_iterations; /* in each substep of the last ooze_step */
 } ooze_stats;
 OOZE_API ooze_result ooze_stats_get(ooze_solver *s, ooze_stats *out);
-/* The same without what is summed over particles (energy, momentum, speed, compression,
+/* The same without the sums over particles (energy, momentum, speed, compression,
  * neighbours: 0), so that nothing is fetched from a device. */
 OOZE_API ooze_result ooze_stats_counts(ooze_solver *s, ooze_stats *out);
 
@@ -376,23 +377,23 @@ OOZE_API uint32_t ooze_capture_count(const ooze_capture *c); /* particles */
 OOZE_API double ooze_capture_time(const ooze_capture *c);    /* s */
 OOZE_API float ooze_capture_separation(const ooze_capture *c);
 OOZE_API ooze_result ooze_capture_params(const ooze_capture *c, ooze_params *out);
-/* on the host, beyond what ooze_stats counts */
+/* on the host, beyond the count of ooze_stats */
 OOZE_API uint64_t ooze_capture_bytes(const ooze_capture *c);
 OOZE_API const char *ooze_capture_message(const ooze_capture *c); /* of the last refusal to read */
 
-/* State that belongs to no particle (time, next id, how far each emitter has poured, what
- * bodies there are) as 32-bit words, for hosts that keep the particles' attributes themselves.
- * Adding the same particles, parameters, materials, colliders and emitters (under their handles)
- * and then loading the words continues bit for bit. words NULL: only counts. Emitters that are not
- * there, or whose speed or activity is another, keep what they have. */
+/* State that belongs to no particle (time, next id, how far each emitter has poured, the list of
+ * bodies) as 32-bit words, for hosts that keep the particles' attributes themselves. Adding the
+ * same particles, parameters, materials, colliders and emitters (under their handles) and then
+ * loading the words continues bit for bit. words NULL: only counts. Emitters that are not there, or
+ * whose speed or activity is another, keep their values. */
 OOZE_API ooze_result ooze_clock_save(ooze_solver *s, uint32_t *words, uint32_t capacity,
                                      uint32_t *out_count);
 OOZE_API ooze_result ooze_clock_load(ooze_solver *s, const uint32_t *words, uint32_t count);
-/* A hash of bytes, to tell inputs that are the same; begin with seed 0, or with the hash of what
- * came before. */
+/* A hash of bytes, to tell inputs that are the same; begin with seed 0, or with the hash of the
+ * bytes before. */
 OOZE_API uint64_t ooze_hash(const void *bytes, size_t count, uint64_t seed);
 
-/* ---- What there is ----------------------------------------------------------------------- */
+/* ---- Devices and builds ------------------------------------------------------------------ */
 
 typedef struct ooze_schema_entry {
   uint32_t size;
@@ -425,7 +426,7 @@ typedef struct ooze_backend_info {
   uint32_t isa;    /* CPU only */
   uint32_t usable; /* 0 if this machine lacks it */
   const char *name;
-  const char *detail; /* why it is not usable, or what it is */
+  const char *detail; /* why it is not usable, or its description */
 } ooze_backend_info;
 OOZE_API uint32_t ooze_backend_count(void);
 OOZE_API ooze_result ooze_backend_get(uint32_t index, ooze_backend_info *out);

@@ -37,7 +37,7 @@ enum {
   OOZE_ERROR_MEMORY = -2,      /* an allocation failed */
   OOZE_ERROR_NOT_FOUND = -3,   /* no such id, handle, name or file */
   OOZE_ERROR_UNSUPPORTED = -4, /* this build or this machine has no such thing */
-  OOZE_ERROR_FORMAT = -5,      /* bytes that are not what they should be */
+  OOZE_ERROR_FORMAT = -5,      /* bytes that are not as they should be */
   OOZE_ERROR_IO = -6,          /* the operating system refused a file operation */
   OOZE_ERROR_LIMIT = -7,       /* larger than a stated limit */
   OOZE_ERROR_DEVICE = -8,      /* the GPU or its driver refused; the solver is as before */

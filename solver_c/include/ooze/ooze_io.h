@@ -22,7 +22,7 @@ extern "C" {
 typedef struct ooze_io_limits {
   uint32_t size;
   uint32_t max_depth; /* nested arrays and maps. Default 64. */
-  /* memory for what is read, and apart from that for the file's own bytes. Default 16 GiB. */
+  /* memory for the contents, and apart from that for the file's own bytes. Default 16 GiB. */
   uint64_t max_bytes;
 } ooze_io_limits;
 
@@ -43,7 +43,7 @@ typedef struct ooze_write_options {
 /* One line for people, such as "frame.0007.ozc: chunk 3 is damaged; skipped". */
 typedef void (*ooze_line_fn)(void *user, const char *line);
 
-/* for what this header's functions allocate; NULL is fine */
+/* for allocations of this header's functions; NULL is fine */
 OOZE_API void ooze_io_free(void *memory);
 /* the optional parts of this build: "blosc zstd", ... */
 OOZE_API const char *ooze_io_build_text(void);
@@ -157,7 +157,7 @@ enum {
   OOZE_MESH_FRICTION = 4,
   OOZE_MESH_STICK = 8
 };
-/* Zeroed arrays of those lengths in place of what the mesh had; with: OOZE_MESH_* bits. Release
+/* Zeroed arrays of those lengths in place of the mesh's own; with: OOZE_MESH_* bits. Release
  * leaves an empty mesh. */
 OOZE_API ooze_result ooze_mesh_allocate(ooze_mesh *mesh, uint32_t point_count,
                                         uint64_t triangle_count, uint32_t with, ooze_message *why);
@@ -238,7 +238,7 @@ OOZE_API ooze_result ooze_checkpoint_find_newest(const char *folder, const ooze_
                                                  ooze_line_fn line, void *user, char *out_path,
                                                  size_t capacity, ooze_message *why);
 
-/* ---- What a file holds ------------------------------------------------------------------- */
+/* ---- Contents of a file ------------------------------------------------------------------ */
 
 typedef struct ooze_file_attribute {
   char name[64];
@@ -263,7 +263,7 @@ typedef struct ooze_file_info {
   double detail_values[OOZE_FILE_DETAILS];
 } ooze_file_info;
 
-/* Reads all of it, so that what is described is also sound. .vdb files are described by
+/* Reads all of it, so that a described file is also sound. .vdb files are described by
  * ooze_surface.h. */
 OOZE_API ooze_result ooze_file_describe(const char *path, const ooze_io_limits *limits,
                                         ooze_file_info *out, ooze_message *why);

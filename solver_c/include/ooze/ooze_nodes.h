@@ -1,7 +1,7 @@
 /* Ooze nodes: the parameters of the Houdini nodes as data. SPDX-License-Identifier: Apache-2.0
  *
  * One list feeds the nodes' dialogs, their help pages, `ooze schema --ds` and the tests that
- * compare them. Parameters of the solver come from ooze_schema_get; what only a node has
+ * compare them. Parameters of the solver come from ooze_schema_get; parameters of a node alone
  * (Start Frame, Material Preset, ...) is in scene/nodes.def. */
 #ifndef OOZE_OOZE_NODES_H
 #define OOZE_OOZE_NODES_H

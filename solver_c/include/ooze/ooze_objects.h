@@ -25,7 +25,7 @@ enum {
  * (models conformation and links). stick needs a surface, which a sheet of points has not. Thin and
  * open sheets and meshes that deform need them. The model blend knows contact alone. */
 enum { OOZE_BOUNDARY_SDF = 0, OOZE_BOUNDARY_PARTICLES = 1 };
-enum { OOZE_ROLE_COLLIDE = 0, OOZE_ROLE_KILL = 1 }; /* KILL removes what enters */
+enum { OOZE_ROLE_COLLIDE = 0, OOZE_ROLE_KILL = 1 }; /* KILL removes particles that enter */
 
 typedef struct ooze_pose {
   float position[3]; /* m */
@@ -88,8 +88,8 @@ OOZE_API ooze_result ooze_collider_friction_map(ooze_solver *s, ooze_collider co
                                                 const float *positions, const float *friction,
                                                 const float *stick);
 /* Mean force (N) and torque about its position (N m) that the fluid put on it, on its surface and
- * on its boundary particles, during the last ooze_step. (What the models links and springs smooth
- * of velocities at boundary particles is not in it.) */
+ * on its boundary particles, during the last ooze_step. (The smoothing of velocities at boundary
+ * particles by the models links and springs is not in it.) */
 OOZE_API ooze_result ooze_collider_load(const ooze_solver *s, ooze_collider collider,
                                         float force[3], float torque[3]);
 /* on 0: the next steps add up no loads, and ooze_collider_load is refused; 1 adds them up again. It
@@ -103,16 +103,16 @@ enum { OOZE_BODY_RIGID = 0, OOZE_BODY_SOFT = 1 };
 
 /* A body is made of particles that belong to it (OOZE_OWNER) and know their place in it
  * (OOZE_REST). They are in the same density and viscosity sums as the fluid, so that it floats,
- * sinks, drags and is dragged by what its points fill: points at the particle separation,
+ * sinks, drags and is dragged by the volume of its points: points at the particle separation,
  * throughout its inside. Its mass is that of its particles. All state of a body is in its
  * particles: writing their attributes moves it.
  * A rigid body keeps its shape. A soft one has links (OOZE_LINK_SOFT) between points up to 1.8
- * separations apart, which resist stretch, and keeps the volume around each point; what its links
- * are is state too. */
+ * separations apart, which resist stretch, and keeps the volume around each point; its links are
+ * state too. */
 typedef struct ooze_body_desc {
   uint32_t size;
   uint32_t kind; /* OOZE_BODY_*. Default RIGID. */
-  /* index: what its particles are made of; its density counts. Default 0. */
+  /* index: of its particles; its density counts. Default 0. */
   uint32_t material;
   /* Coulomb's coefficient, times the wall's or the other body's. Default 0.5. */
   float friction;
@@ -130,7 +130,7 @@ typedef struct ooze_body_desc {
   /* 1/Pa, 0 or more: 1 over Young's modulus of its links; 0: as stiff as the substep bears. Default
    * 1e-4. */
   float stretch_compliance;
-  /* 1/Pa, 0 or more: 1 over its bulk modulus, beside what its links resist. Default 5e-5. */
+  /* 1/Pa, 0 or more: 1 over its bulk modulus, beside the resistance of its links. Default 5e-5. */
   float volume_compliance;
   uint32_t keep_volume; /* 0: links alone hold it. Default 1. */
   /* s, 0 or more: time by which strain rate adds to strain in all its forces. Default 0. */

@@ -36,10 +36,11 @@ typedef enum ooze_attribute {
   /* uint32: the body or boundary that the particle belongs to; 0 is free fluid */
   OOZE_OWNER,
   /* 3 float, m: its place in the owner's frame, or in the reference shape; of fluid with a yield
-     stress, m/s^2: what holds it where its stress alone does not (model conformation) */
+     stress, m/s^2: the acceleration that holds it where its stress alone does not (model
+     conformation) */
   OOZE_REST,
   OOZE_MELT, /* float: latent heat taken up, 0 solid to 1 liquid */
-  /* float, Pa: of the last substep, from which the next one starts; 0 in what is only viscous */
+  /* float, Pa: of the last substep, from which the next one starts; 0 in purely viscous fluid */
   OOZE_PRESSURE,
   OOZE_SOLVENT_VISCOSITY, /* float, Pa s */
   /* float, 1/s: at the last substep, from which the next one takes its viscosity; 0 where no

@@ -3,7 +3,7 @@
  *
  * As in ooze.h: metres, kilograms, seconds, kelvins, Y up; every struct begins with its size and is
  * filled by its _default(). A scene that is wrong is refused with one sentence, "file:line: key:
- * value; what would fit". docs/guide/scene.md describes the format, ooze_scene_schema_* and
+ * value; range or choices". docs/guide/scene.md describes the format, ooze_scene_schema_* and
  * ooze_schema_* list every key. Where the library was built without Jansson, loading returns
  * OOZE_ERROR_UNSUPPORTED. */
 #ifndef OOZE_OOZE_SCENE_H

@@ -203,7 +203,7 @@ typedef struct ooze_vdb_options {
 OOZE_API ooze_result ooze_surface_write_vdb(const ooze_surface *s, const char *path,
                                             const ooze_vdb_options *options, ooze_message *why);
 
-typedef struct ooze_vdb_grid { /* what a grid of a .vdb file holds */
+typedef struct ooze_vdb_grid { /* a grid of a .vdb file */
   uint32_t size;
   uint32_t components; /* 1, 3; 0: neither numbers nor vectors, and the range is not known */
   char name[64];
@@ -266,7 +266,7 @@ typedef struct ooze_sdf_desc {
   uint32_t mode;
   float voxel;         /* m, above 0. Default 0.01. */
   float exterior_band; /* voxels of distance outside, 1 to 100. Default 3. */
-  /* voxels inside, 1 to 100: what a fast particle may sink in and still find its way out.
+  /* voxels inside, 1 to 100: the depth from which a fast particle finds its way out.
    * Default 6. */
   float interior_band;
   /* m: of a shell; 0: three voxels, so that it does not leak. Default 0. */
@@ -281,7 +281,7 @@ typedef struct ooze_sdf_desc {
 OOZE_API ooze_result ooze_sdf_from_mesh(const ooze_sdf_desc *desc, const float *points,
                                         uint32_t point_count, const uint32_t *triangles,
                                         uint32_t triangle_count, ooze_sdf *out, ooze_message *why);
-/* A level set from a file that nobody vouches for: read in a child process with limits of memory
+/* A level set from an untrusted file: read in a child process with limits of memory
  * and time where the system has fork(). grid NULL: the first level set of floats. Its own voxel
  * size is kept; desc->voxel is not used. */
 OOZE_API ooze_result ooze_sdf_from_vdb(const ooze_sdf_desc *desc, const char *path,
@@ -343,7 +343,7 @@ typedef struct ooze_fill_desc {
  * overlap. */
 OOZE_API ooze_result ooze_fill_mesh(const ooze_fill_desc *desc, const ooze_mesh *mesh, float **out,
                                     uint32_t *out_count, ooze_message *why);
-/* out_keep[i] is 1 where point i keeps its distance from what is there. */
+/* out_keep[i] is 1 where point i keeps its distance from existing points. */
 OOZE_API ooze_result ooze_fill_apart(const ooze_fill_desc *desc, const float *points,
                                      uint32_t count, uint8_t *out_keep, ooze_message *why);
 
@@ -469,7 +469,8 @@ typedef struct ooze_render_desc {
   float zoom;               /* of the automatic frame: 1 fits all. Default 1. */
   float eye[3], target[3];  /* m */
   float field_of_view;      /* degrees, horizontal. Default 32. */
-  /* m: lower then upper, what the automatic camera frames; all 0: the fluid and the shapes */
+  /* m: lower then upper, the box that the automatic camera frames; all 0: the fluid and the shapes
+   */
   float bounds[6];
   const char *caption;     /* small text at the lower left; NULL: none */
   const ooze_hooks *hooks; /* parallel_for only; may be NULL */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plug-in's library tells Houdini when it is loaded: the one file that includes this gives
+// The functions by which Houdini loads a plug-in's library: the one file that includes this gives
 // it these functions.
 #pragma once
 #include "ut.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Details, attributes, handles. Points live at offsets, which have holes after a deletion; the
-// dense order is the index. A data id changes only when somebody bumps it, and standin::check finds
+// dense order is the index. A data id changes only when it is bumped, and standin::check finds
 // contents that changed under an unchanged id.
 #pragma once
 #include "ut.h"
@@ -311,7 +311,7 @@ public:
   void replaceWith(const GA_Detail &src);
   void merge(const GA_Detail &src);
   int64 getUniqueId() const { return unique; }
-  // Points, attributes by their type, and what primitives hold.
+  // Points, attributes by their type, and the contents of primitives.
   void transform(const UT_Matrix4D &matrix);
   int64 getMemoryUsage(bool) const {
     int64 words = 0;
@@ -351,7 +351,7 @@ public:
   explicit GU_Detail(bool) {}
 };
 
-// Shared ownership of a detail. What is behind an empty handle is not known: asking is a breach.
+// Shared ownership of a detail. An empty handle has no detail: asking is a breach.
 class GU_DetailHandle {
 public:
   void allocateAndSet(GU_Detail *g, bool own = true) {

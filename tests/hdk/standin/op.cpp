@@ -237,7 +237,7 @@ const GU_Detail *SOP_Node::cooked(fpreal t) {
     return error() >= UT_ERROR_ABORT ? nullptr : gdp;
   messages.clear();
   ++cooks;
-  int64 open = world().open; // another node's cook may be what asked for this one
+  int64 open = world().open; // another node's cook may have asked for this one
   OP_Context context(t);
   const int64 outer = lineage;
   context.lineage = lineage = new_id();
@@ -334,7 +334,7 @@ OP_ERROR SOP_Node::cookMyselfAsVerb(OP_Context &context) {
   for (auto *i : wires) cp.inputs.push_back(i ? static_cast<SOP_Node *>(i)->gdp : nullptr);
   auto mode = verb->cookMode(parms.get());
   if (mode == SOP_NodeVerb::COOK_GENERIC)
-    dest = handle; // what the last cook left
+    dest = handle; // messages of the last cook
   else {
     dest.allocateAndSet(new GU_Detail);
     if ((mode == SOP_NodeVerb::COOK_DUPLICATE || mode == SOP_NodeVerb::COOK_INPLACE) &&

@@ -51,7 +51,7 @@ namespace standin {
 bool alive(const PRM_Template *list); // its builder is still there
 }
 
-// Beside the time it carries what the cook is for: inputs are cooked with a copy of the context
+// Beside the time it carries the purpose of the cook: inputs are cooked with a copy of the context
 // that the cook was given, never with one made from nothing.
 class OP_Context {
 public:

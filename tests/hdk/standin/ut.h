@@ -1,8 +1,8 @@
 // A stand-in of the few HDK classes that the plug-in uses, written for its tests from public
 // descriptions of their behaviour; no text of SideFX is in it. It proves that the plug-in is
-// consistent with itself, not that Houdini agrees: hdk_plugin/CHECKLIST.md says what is left to see
-// there. This part: numbers, strings, errors, interrupts, loops. SPDX-License-Identifier:
-// Apache-2.0
+// consistent with itself, not that Houdini agrees: hdk_plugin/CHECKLIST.md lists the checks that
+// are left for there. This part: numbers, strings, errors, interrupts, loops.
+// SPDX-License-Identifier: Apache-2.0
 #pragma once
 #ifndef STANDIN_SYNTAX_ONLY
 #include <tbb/blocked_range.h>
@@ -53,7 +53,7 @@ using int64 = int64_t;
 using int32 = int32_t;
 
 namespace standin {
-// What the tests set and look at.
+// Settings and counters of the tests.
 struct World {
   int64 api_version = HDK_API_VERSION; // of the Houdini that loads the plug-in
   int64 trip = -1;                     // polls until Esc; -1 never
@@ -71,7 +71,7 @@ struct World {
   bool threads = false;               // nodes cook on several threads at once
 };
 World &world();
-std::recursive_mutex &gate(); // of what nodes that cook on several threads share
+std::recursive_mutex &gate(); // of state shared by nodes that cook on several threads
 int64 new_id();               // a data id
 void broken(const char *what, const std::string &about);
 } // namespace standin
@@ -157,7 +157,7 @@ public:
   bool operator==(const char *s) const { return text == s; }
   bool operator==(const UT_StringRef &s) const { return text == s.text; }
   bool operator!=(const char *s) const { return text != s; }
-  // Words with * and ?; one that begins with ^ takes out again what those before it let in.
+  // Words with * and ?; one that begins with ^ takes out again names that those before it let in.
   bool multiMatch(const char *pattern) const;
 
   // The stand-in's own.
@@ -210,7 +210,7 @@ public:
   }
   virtual const char *utGetCacheName() const = 0;
   virtual int64 utGetCurrentSize() const = 0;
-  virtual int64 utReduceCacheSizeBy(int64 amount) = 0; // returns what became free
+  virtual int64 utReduceCacheSizeBy(int64 amount) = 0; // returns the bytes freed
 
   // The stand-in's own.
   static std::vector<UT_Cache *> &all() {
