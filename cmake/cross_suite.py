@@ -109,7 +109,8 @@ def main():
     skipped, missing = by("Skipped"), [n for n in tests if n not in states]
     failed = [n for n in tests if n in states and states[n] not in ("Passed", "Skipped")]
     print(f"{os.path.basename(asked.folder)}: {len(tests)} tests: {len(by('Passed'))} passed "
-          f"({len(passed)} of them in earlier calls), {len(failed)} failed, {len(skipped)} skipped, {len(missing)} not reached")
+          f"({len(passed)} of them in earlier calls), {len(failed)} failed, "
+          f"{len(skipped)} skipped, {len(missing)} not reached")
     for what, names in (("failed", failed), ("skipped", skipped),
                         ("not reached, the same command goes on", missing)):
         if names:
