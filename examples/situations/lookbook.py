@@ -266,7 +266,7 @@ def table(rows, columns):
                         (text, w) in enumerate(zip(r, wide))))
 
 
-def main():
+def asked():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ooze")
@@ -282,10 +282,12 @@ def main():
     if unknown:
         parser.error("%s: neither a preset (ooze schema presets) nor one of %s"
                      % (unknown[0], ", ".join(situations.KNOBS)))
-    names = a.names or list(book.presets) + list(situations.KNOBS)
-    chosen = [s for s in situations.SITUATIONS if not a.only or s in a.only]
+    return a, book
 
-    sheets = {}  # name: (names of runs, their scenes, columns)
+
+def sheets_of(book, names, chosen):
+    """name: (names of runs, their scenes, columns)"""
+    sheets = {}
     for name in names:
         if name in book.presets:
             sheets[name] = ([name + "_" + s for s in chosen],
@@ -294,15 +296,23 @@ def main():
             _, values, of = situations.KNOBS[name]
             sheets[name] = ([knob_run(name, v) for v in values], [of(v) for v in values],
                             len(values))
-    fine = {}
-    if a.fine and "bust" in chosen:
-        for name in (n for n in names if n in book.presets):
-            scene = situations.of("bust", name)
-            scene["solver"]["particle_separation"] /= 2
-            scene["emitters"]["jug"]["max_particles"] *= 8
-            fine[name] = ("%s_fine_bust" % name, scene)
+    return sheets
 
-    with ThreadPoolExecutor(a.jobs) as pool:
+
+def fine_of(book, names):
+    """name: (name of the run, its scene), at half the separation"""
+    fine = {}
+    for name in (n for n in names if n in book.presets):
+        scene = situations.of("bust", name)
+        scene["solver"]["particle_separation"] /= 2
+        scene["emitters"]["jug"]["max_particles"] *= 8
+        fine[name] = ("%s_fine_bust" % name, scene)
+    return fine
+
+
+def measured(book, sheets, fine, jobs):
+    """Measures of every run, and a line for each that failed; draws the sheets that are whole."""
+    with ThreadPoolExecutor(jobs) as pool:
         jobs = {run: pool.submit(book.run, run, scene) for runs, scenes, _ in sheets.values()
                 for run, scene in zip(runs, scenes)}
         jobs.update({run: pool.submit(book.run, run, scene) for run, scene in fine.values()})
@@ -314,9 +324,12 @@ def main():
                 failed.append("%s: %s" % (run, error))
         whole = [n for n, (runs, _, _) in sheets.items() if all(r in measures for r in runs)]
         list(pool.map(lambda n: book.sheet(n, *sheets[n]), whole))
+    return measures, failed
 
-    missed = 0
-    rows = []
+
+def preset_table(book, names, chosen, measures, fine):
+    """Returns how many values miss their bar."""
+    missed, rows = 0, []
     for name in (n for n in names if n in book.presets):
         for situation in (s for s in chosen if name + "_" + s in measures):
             m = measures[name + "_" + situation]
@@ -335,17 +348,30 @@ def main():
     if rows:
         table(rows, ["preset", "situation", "particles", "cluster", "early", "crumbs", "volume",
                      "pressed", "rough", "covered"])
+    return missed
+
+
+def knob_table(names, measures):
     rows = []
     for name in (n for n in names if n in situations.KNOBS):
         unit, values, _ = situations.KNOBS[name]
         for v in (v for v in values if knob_run(name, v) in measures):
             m = measures[knob_run(name, v)]
-            rows.append([name, "%g %s" % (v, unit), "%.1f" % (1e3 * m["top"]), "%.1f"
-                         % (1e3 * m["r95"]),
-                         "%.3f" % m["cluster"], "%.3f" % m["volume"],
+            rows.append([name, "%g %s" % (v, unit), "%.1f" % (1e3 * m["top"]),
+                         "%.1f" % (1e3 * m["r95"]), "%.3f" % m["cluster"], "%.3f" % m["volume"],
                          shown(m["rough"], False, "%.3f")])
     if rows:
         table(rows, ["knob", "value", "top mm", "r95 mm", "cluster", "volume", "rough"])
+
+
+def main():
+    a, book = asked()
+    names = a.names or list(book.presets) + list(situations.KNOBS)
+    chosen = [s for s in situations.SITUATIONS if not a.only or s in a.only]
+    fine = fine_of(book, names) if a.fine and "bust" in chosen else {}
+    measures, failed = measured(book, sheets_of(book, names, chosen), fine, a.jobs)
+    missed = preset_table(book, names, chosen, measures, fine)
+    knob_table(names, measures)
     if a.json:
         with open(a.json, "w") as file:
             json.dump(measures, file, indent=1)

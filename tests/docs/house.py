@@ -12,6 +12,7 @@ shows each bar a text that breaks it.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import ast
 import collections
 import os
 import re
@@ -25,6 +26,7 @@ PRONOUN = re.compile(r"\b(who|whom|whoever|what|nobody|everybody|somebody)\b", r
 QUOTED = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'"
 C_COMMENT = r"/\*.*?\*/|//[^\n]*(?:\n[ \t]*//[^\n]*)*"
 BRANCH = re.compile(r"\b(?:if|for|while|case|catch)\b|&&|\|\||\?")
+PYTHON_BRANCH = (ast.If, ast.For, ast.While, ast.ExceptHandler, ast.IfExp, ast.comprehension)
 NO_FUNCTION = re.compile(r"(?:if|for|while|switch|do|else|return|namespace|extern|enum|struct"
                          r"|union|class|typedef)\b")
 
@@ -84,6 +86,16 @@ def functions(text):
                 yield (name.group(1), text.count("\n", 0, start) + 1, text[start:m.start()],
                        "static" in head)
         end = m.end()
+
+
+def python_functions(text):
+    """(complexity, name, line): of a function with those inside it."""
+    for f in ast.walk(ast.parse(text)):
+        if isinstance(f, ast.FunctionDef):
+            inside = list(ast.walk(f))
+            yield (1 + sum(isinstance(n, PYTHON_BRANCH) for n in inside)
+                   + sum(len(n.values) - 1 for n in inside if isinstance(n, ast.BoolOp)),
+                   f.name, f.lineno)
 
 
 def circles(graph):
@@ -156,12 +168,16 @@ def judge(texts):
             if PRONOUN.search(comment):
                 first = " ".join(comment.split())[:80]
                 unsaid.setdefault(room(path), []).append("%s: %s" % (path, first))
+        found = []
         if C.search(path):
-            for name, line, body, _ in functions(bare(text)):
-                complexity = 1 + len(BRANCH.findall(body))
-                if complexity > MOST_COMPLEX:
-                    problems.append("%s:%d: %s has a complexity of %d; at most %d"
-                                    % (path, line, name, complexity, MOST_COMPLEX))
+            found = [(1 + len(BRANCH.findall(body)), name, line)
+                     for name, line, body, _ in functions(bare(text))]
+        elif path.endswith(".py"):
+            found = python_functions(text)
+        for complexity, name, line in found:
+            if complexity > MOST_COMPLEX:
+                problems.append("%s:%d: %s has a complexity of %d; at most %d"
+                                % (path, line, name, complexity, MOST_COMPLEX))
     for folder, found in unsaid.items():
         if len(found) >= CLAUSES * said[folder]:
             problems.append("%s: %d of %d comments have who or what in the place of a noun:\n  %s"
@@ -186,6 +202,8 @@ def self_test():
         "characters; at most": ("a1/x.c", "int y; /* %s */\n" % ("long " * 20)),
         "in the place of a noun": ("a2/x.c", "/* What waits here is told. */\n"),
         "has a complexity of 31": ("a3/x.c", "void f(int a) {\n%s}\n" % ("if (a) a--;\n" * 30)),
+        "x.py:1: g has a complexity of 31": (
+            "a3/x.py", "def g(a):\n" + "    if a:\n        a -= 1\n" * 30),
         "of the lines; at most": ("a4/x.c", "int z;\n" * 20),
         "include each other": ("cuda/a.h", '#include "b.h"\n'),
         "call each other": ("verify/a.c", "void v_one(void) { v_two(); }\n"),

@@ -111,78 +111,107 @@ class Tree:
             f.startswith(name + ".") or f.startswith(name + "_") for f in self.known)
 
 
-def problems_of(tree, path):
-    """(line, what) of each reference of one file that leads nowhere."""
-    text = read(os.path.join(tree.root, path))
-    prose, beside = comments(path, text), os.path.dirname(path)
-    flat = re.sub(r"\n[ \t]*(?:\*|#|//)?[ \t]*", lambda m: " " * len(m.group(0)), prose)
-    found = []
+PHYSICS = ("solver_c/physics/", "solver_c/models/")
 
-    def at(m, what):
-        found.append((text.count("\n", 0, m.start()) + 1, what))
 
-    def around(m, reach=240):
-        return flat[max(0, m.start() - reach):m.end() + reach]
+class Page:
+    """One file, and (line, what) of each of its references that leads nowhere."""
 
-    for m in ELSEWHERE.finditer(text):
-        at(m, "%s is not in the repository" % m.group(0))
-    if path.endswith(".md"):
-        for m in re.finditer(r"\]\(([^)\s]*)\)", prose):
+    def __init__(self, tree, path):
+        self.tree, self.path, self.found = tree, path, []
+        self.text = read(os.path.join(tree.root, path))
+        self.prose, self.beside = comments(path, self.text), os.path.dirname(path)
+        self.unlinked = re.sub(r"\]\([^)]*\)", lambda k: blank(k.group(0)), self.prose)
+        self.flat = re.sub(r"\n[ \t]*(?:\*|#|//)?[ \t]*", lambda m: " " * len(m.group(0)),
+                           self.prose)
+
+    def at(self, m, what):
+        self.found.append((self.text.count("\n", 0, m.start()) + 1, what))
+
+    def around(self, m, reach=240):
+        return self.flat[max(0, m.start() - reach):m.end() + reach]
+
+    def elsewhere(self):
+        for m in ELSEWHERE.finditer(self.text):
+            self.at(m, "%s is not in the repository" % m.group(0))
+
+    def links(self):
+        for m in re.finditer(r"\]\(([^)\s]*)\)", self.prose):
             target, _, anchor = m.group(1).partition("#")
             if "://" in target:
                 continue
-            to = os.path.normpath(os.path.join(beside, target)).replace(os.sep,
-                "/") if target else path
-            if to not in tree.known and to not in tree.folders:
-                at(m, "links to %s, which is not there" % target)
-            elif anchor and anchor not in tree.anchors.get(to, ()):
-                at(m, "%s has no section #%s" % (to, anchor))
-    if path.startswith("docs/lab/"):  # files and sections are those of an entry's commit
-        return found
-    for m in NAME.finditer(re.sub(r"\]\([^)]*\)", lambda k: blank(k.group(0)), prose)):
-        name, anchor = m.group(1), (m.group(2) or "")[1:]
-        if ELSEWHERE.search(name) or re.search(r"(?:^|/)(?:NAME|FILE|file|name|x|a|b)\.\w+$", name):
-            continue
-        to = tree.find(name, beside)
-        if not to:
-            last = name.rsplit("/", 1)[-1]
-            if last not in tree.included or "/" in name and last in tree.by_name:
-                at(m, "names %s, which is not there" % name)
-        elif anchor and to.endswith(".md") and anchor not in tree.anchors[to]:
-            at(m, "%s has no section #%s" % (to, anchor))
-    for m in FOLDER.finditer(re.sub(r"\]\([^)]*\)", lambda k: blank(k.group(0)), prose)):
-        if not tree.folder(m.group(1)) and not tree.find(m.group(1), beside):
-            at(m, "names %s, which is not there" % m.group(1))
-    for m in SECTION.finditer(flat):
-        near = around(m)
-        if PAPERS.search(near) or not re.match(r"[Ss]ec",
-                                               m.group(0)) and "(" not in flat[max(0,
-                                                   m.start() - 30):m.start()]:
-            continue
-        number = "^" + re.escape(m.group(1)) + r"\.?\b"
-        files = [tree.find(n.group(1), beside) for n in NAME.finditer(near)] + [path]
-        if not any(re.search(number, a.replace("-", " ")) for f in files if f
-                   for a in tree.anchors.get(f, ())):
-            at(m, "%s: of which document?" % m.group(0))
-    if path.startswith(("solver_c/physics/", "solver_c/models/")):
-        for m in DOTTED.finditer(flat):
-            if not PAPERS.search(around(m, 60)):
-                at(m, "section %s of which document?" % m.group(1))
-    for m in OURS.finditer(flat):
-        if m.group(1) not in tree.tags:
-            at(m, "there is no equation (%s) in docs/theory" % m.group(1))
-    if path.startswith(("solver_c/physics/", "solver_c/models/", "docs/theory/")):
-        cites = bool(PAPERS.search(flat)) or path.startswith("docs/theory/") and "paper" in flat
-        for m in THEIRS.finditer("" if "/lanes" in path else flat):
+            to = self.path
+            if target:
+                to = os.path.normpath(os.path.join(self.beside, target)).replace(os.sep, "/")
+            if to not in self.tree.known and to not in self.tree.folders:
+                self.at(m, "links to %s, which is not there" % target)
+            elif anchor and anchor not in self.tree.anchors.get(to, ()):
+                self.at(m, "%s has no section #%s" % (to, anchor))
+
+    def names(self):
+        tree = self.tree
+        for m in NAME.finditer(self.unlinked):
+            name, anchor = m.group(1), (m.group(2) or "")[1:]
+            stands_for_any = r"(?:^|/)(?:NAME|FILE|file|name|x|a|b)\.\w+$"
+            if ELSEWHERE.search(name) or re.search(stands_for_any, name):
+                continue
+            to = tree.find(name, self.beside)
+            if not to:
+                last = name.rsplit("/", 1)[-1]
+                if last not in tree.included or "/" in name and last in tree.by_name:
+                    self.at(m, "names %s, which is not there" % name)
+            elif anchor and to.endswith(".md") and anchor not in tree.anchors[to]:
+                self.at(m, "%s has no section #%s" % (to, anchor))
+        for m in FOLDER.finditer(self.unlinked):
+            if not tree.folder(m.group(1)) and not tree.find(m.group(1), self.beside):
+                self.at(m, "names %s, which is not there" % m.group(1))
+
+    def sections(self):
+        for m in SECTION.finditer(self.flat):
+            near, before = self.around(m), self.flat[max(0, m.start() - 30):m.start()]
+            if PAPERS.search(near) or not re.match(r"[Ss]ec", m.group(0)) and "(" not in before:
+                continue
+            number = "^" + re.escape(m.group(1)) + r"\.?\b"
+            files = [self.tree.find(n.group(1), self.beside) for n in NAME.finditer(near)]
+            if not any(re.search(number, a.replace("-", " ")) for f in files + [self.path] if f
+                       for a in self.tree.anchors.get(f, ())):
+                self.at(m, "%s: of which document?" % m.group(0))
+        for m in DOTTED.finditer(self.flat if self.path.startswith(PHYSICS) else ""):
+            if not PAPERS.search(self.around(m, 60)):
+                self.at(m, "section %s of which document?" % m.group(1))
+
+    def equations(self):
+        for m in OURS.finditer(self.flat):
+            if m.group(1) not in self.tree.tags:
+                self.at(m, "there is no equation (%s) in docs/theory" % m.group(1))
+        theory = self.path.startswith("docs/theory/")
+        if not theory and not self.path.startswith(PHYSICS) or "/lanes" in self.path:
+            return
+        cites = bool(PAPERS.search(self.flat)) or theory and "paper" in self.flat
+        for m in THEIRS.finditer(self.flat):
             if not cites or int(m.group(1)) > LAST_EQUATION:
-                at(m, "equation (%s) of which paper?" % m.group(1))
+                self.at(m, "equation (%s) of which paper?" % m.group(1))
+
+    def words(self):
+        for m in re.finditer(r"`([A-Za-z]\w*_\w*)(\*?)`", self.prose):
+            word, known = m.group(1), self.tree.words
+            if not (any(w.startswith(word) for w in known) if m.group(2) else word in known):
+                self.at(m, "`%s` is not in the sources" % m.group(0).strip("`"))
+
+
+def problems_of(tree, path):
+    page = Page(tree, path)
+    page.elsewhere()
+    if path.endswith(".md"):
+        page.links()
+    if path.startswith("docs/lab/"):  # files and sections are those of an entry's commit
+        return page.found
+    page.names()
+    page.sections()
+    page.equations()
     if path.startswith(("docs/theory/", "docs/dev/")):
-        for m in re.finditer(r"`([A-Za-z]\w*_\w*)(\*?)`", prose):
-            word = m.group(1)
-            if not (any(w.startswith(word) for w in tree.words) if m.group(2)
-                    else word in tree.words):
-                at(m, "`%s` is not in the sources" % m.group(0).strip("`"))
-    return found
+        page.words()
+    return page.found
 
 
 def main():
