@@ -207,12 +207,13 @@ static ooze_result read_size(oz_reader *r, const char *group, json_t *object, oz
   }
   if (has_half || !oz_shape_is_sized(out)) return OOZE_OK;
 
-  if (out->kind == OZ_SHAPE_BOX) {
+  const char *keys = oz_shape_keys(out->kind);
+  if (strstr(keys, " size ")) {
     if (!has_size) return needs(r, "size", "[x, y, z] in m");
     for (int k = 0; k < 3; k++) out->half[k] = 0.5f * size[k];
     return OOZE_OK;
   }
-  if (out->kind == OZ_SHAPE_SPHERE) {
+  if (!strstr(keys, " height ")) {
     if (!has_radius) return needs(r, "radius", "a radius in m");
     out->half[0] = radius;
     return OOZE_OK;
