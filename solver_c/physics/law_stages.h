@@ -59,10 +59,13 @@ OZ_FN void oz_second_update(const oz_frame *f, uint32_t i, const oz_m3 *R, const
 
 OZ_FN void oz_law_update_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_m3 R, S;
+  oz_m3 R, S, F;
+  oz_q4 rot;
+  oz_turned_own own;
+  oz_turned_take(f, i, &own);
   oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
   oz_real zero = oz_set(0.0f), a = oz_ld(f->a, i) / oz_inv_q_ld(f, i);
-  oz_substep_motion(f, i, acc, &R, &S);
+  oz_corotate(f, i, acc, &own, &rot, &R, &F, &S);
 
   oz_real most = oz_set(20.0f), stiffening = oz_set(1.0f), least = oz_set(0.05f);
   oz_mask extends = zero > zero;

@@ -190,16 +190,6 @@ OZ_FN void oz_conform_move_end(const oz_frame *f, uint32_t i, const oz_real *acc
   }
 }
 
-/* R and S of oz_corotate at the end of a substep. */
-OZ_FN void oz_substep_motion(const oz_frame *f, uint32_t i, const oz_real *acc, oz_m3 *R,
-                             oz_m3 *S) {
-  oz_m3 F;
-  oz_q4 rot;
-  oz_turned_own own;
-  oz_turned_take(f, i, &own);
-  oz_corotate(f, i, acc, &own, &rot, R, &F, S);
-}
-
 /* The stored acceleration of slip (filter.h) turns with the material and keeps the part `kept` that
  * the stress keeps. */
 OZ_FN void oz_slip_turn(const oz_frame *f, uint32_t i, const oz_m3 *R, oz_real kept) {
@@ -222,10 +212,13 @@ OZ_SUM_OUTER(conform_update, y)
 
 OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
   (void)red;
-  oz_m3 R, S;
+  oz_m3 R, S, F;
+  oz_q4 rot;
+  oz_turned_own own;
+  oz_turned_take(f, i, &own);
   oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), one = oz_s3_identity();
   oz_real tau = oz_relaxation_time(f, i);
-  oz_substep_motion(f, i, acc, &R, &S);
+  oz_corotate(f, i, acc, &own, &rot, &R, &F, &S);
   Q = oz_s3_rotate(&Q, &R);
   oz_s3 Q0 = Q;
   Q = oz_conformation_step(&Q0, &S, tau, f->dt);
