@@ -119,6 +119,13 @@ static int near_fill(near_list *l, const oz_cells *c, uint32_t cell, float radiu
   return 1;
 }
 
+/* Places near a cell; 0 where memory is out, which the job then knows. */
+static int near_places(kernel_job *job, near_list *l, uint32_t cell, float radius) {
+  if (near_fill(l, job->c, cell, radius, job->c->x, 3)) return 1;
+  job->failed = 1;
+  return 0;
+}
+
 static void set_round(oz_kernel *k, const float *x, float width) {
   float a = 1.0f / (width * width);
   memcpy(k->x, x, sizeof k->x);
@@ -134,10 +141,7 @@ static void round_body(void *arg, uint32_t begin, uint32_t end) {
   float d = job->d->separation, radius = CROWD * d, inv = 1.0f / (radius * radius);
   near_list l = {0};
   for (uint32_t cell = begin; cell < end; ++cell) {
-    if (!near_fill(&l, c, cell, radius, c->x, 3)) {
-      job->failed = 1;
-      break;
-    }
+    if (!near_places(job, &l, cell, radius)) break;
     for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i) {
       const float *x = c->x + 3 * (size_t)i;
       oz_f4 sum = oz_f4_of(0.0f);
@@ -294,10 +298,7 @@ static void thin_cell(kernel_job *job, near_list *l, uint32_t cell) {
   for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i)
     some |= job->volume[i] < THIN_CROWD;
   if (!some) return;
-  if (!near_fill(l, c, cell, THIN_REACH * job->d->separation, c->x, 3)) {
-    job->failed = 1;
-    return;
-  }
+  if (!near_places(job, l, cell, THIN_REACH * job->d->separation)) return;
   for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i)
     if (job->volume[i] < THIN_CROWD)
       thin_scale(job, l, &job->k[i], c->x + 3 * (size_t)i, job->volume[i]);
@@ -311,10 +312,7 @@ static void covariance_body(void *arg, uint32_t begin, uint32_t end) {
         crowd_inv = 1.0f / (CROWD * CROWD * d * d);
   near_list l = {0};
   for (uint32_t cell = begin; cell < end; ++cell) {
-    if (!near_fill(&l, c, cell, radius, c->x, 3)) {
-      job->failed = 1;
-      break;
-    }
+    if (!near_places(job, &l, cell, radius)) break;
     for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i) {
       const float *x = c->x + 3 * (size_t)i;
       oz_f4 s[11];
@@ -368,10 +366,7 @@ static void smooth_body(void *arg, uint32_t begin, uint32_t end) {
   float limit = MAX_SHIFT * job->d->separation;
   near_list l = {0};
   for (uint32_t cell = begin; cell < end; ++cell) {
-    if (!near_fill(&l, c, cell, job->reach, c->x, 3)) {
-      job->failed = 1;
-      break;
-    }
+    if (!near_places(job, &l, cell, job->reach)) break;
     for (uint32_t j = 0; j < l.count; ++j)
       for (int a = 0; a < 3; ++a) l.row[3 + a][j] = job->shift[3 * (size_t)l.index[j] + (size_t)a];
     for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i) {

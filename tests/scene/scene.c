@@ -235,16 +235,21 @@ OZ_CASE(every_parameter_of_the_schema_has_a_place_in_a_scene) {
   }
 }
 
+static ooze_schema_entry entry(uint32_t i) {
+  ooze_schema_entry e;
+  ooze_schema_entry_default(&e);
+  CHECK_EQ(ooze_schema_get(i, &e), OOZE_OK);
+  return e;
+}
+
 /* ... and is not only accepted: another value than the default arrives, and nothing else changes.
  */
 OZ_CASE(every_parameter_of_the_solver_in_a_scene_reaches_it) {
   for (uint32_t i = 0; i < ooze_schema_count(); i++) {
-    ooze_schema_entry e;
+    const ooze_schema_entry e = entry(i);
     ooze_params expected;
     char set[256], text[128];
-    ooze_schema_entry_default(&e);
     ooze_params_default(&expected);
-    CHECK_EQ(ooze_schema_get(i, &e), OOZE_OK);
     expected.rest = 1; /* scenes have it on */
     if (strcmp(e.group, "solver") != 0 || strcmp(e.type, "vector") == 0) continue;
     double value[4] = {e.minimum, 0, 0, 0};
@@ -276,12 +281,10 @@ OZ_CASE(every_parameter_of_the_solver_in_a_scene_reaches_it) {
 OZ_CASE(every_parameter_of_a_material_in_a_scene_reaches_it) {
   uint32_t tried = 0;
   for (uint32_t i = 0; i < ooze_schema_count(); i++) {
-    ooze_schema_entry e;
+    const ooze_schema_entry e = entry(i);
     ooze_material expected;
     char set[256], text[128];
-    ooze_schema_entry_default(&e);
     ooze_material_default(&expected);
-    CHECK_EQ(ooze_schema_get(i, &e), OOZE_OK);
     if (strcmp(e.group, "material") != 0) continue;
     double value[4] = {0.25 * e.minimum + 0.75 * e.soft_maximum, 3, 0.5, 0};
     if (strcmp(e.name, "links_beta") == 0) value[0] = 1.5; /* 0, or 1 to 2 */
