@@ -76,7 +76,7 @@ ooze_result read_debug_disable(uint32_t *mask, ooze_message *why) {
     if (!bit && length)
       return oz_fail(
           why, OOZE_ERROR_ARGUMENT,
-          "OOZE_CUDA_DEBUG_DISABLE: '%.*s' is no optimisation (cuda/README.md lists them)",
+          "OOZE_CUDA_DEBUG_DISABLE: '%.*s' is no optimisation (docs/dev/cuda.md lists them)",
           (int)length, text);
     *mask |= bit;
     text += length + (text[length] == ',');
