@@ -6,9 +6,11 @@
 
 #include <math.h>
 
-/* s: the pull of a density below rest is that of a substep of this length, and a force in shorter
- * ones: as a displacement in each substep it has no limit of speed, and throws a fluid apart. */
+/* s: the pull of a density below rest and the artificial pressure are those of substeps of these
+ * lengths, the latter of the paper's, and forces in shorter ones: as displacements in each substep
+ * they have no limit of speed, and throw a fluid apart or make it swell. */
 #define PULL_STEP (1.0f / 240.0f)
+#define PRESSURE_STEP 9.06e-4f
 
 static void constants(oz_frame *f, const ooze_params *p, int unlike, float dt) {
   oz_link_constants *c = &f->links;
@@ -20,7 +22,8 @@ static void constants(oz_frame *f, const ooze_params *p, int unlike, float dt) {
   c->stiffness = p->links_stiffness;
   c->cohesion = p->links_cohesion * fminf(1.0f, dt * dt / (PULL_STEP * PULL_STEP));
   /* k_s h^2, with lengths in d like the multipliers */
-  c->pressure = p->links_pressure * f->h2 * f->inv_d * f->inv_d;
+  c->pressure = p->links_pressure * f->h2 * f->inv_d * f->inv_d *
+                fminf(1.0f, dt * dt / (PRESSURE_STEP * PRESSURE_STEP));
   c->unlike = (uint32_t)unlike;
   c->inv_q = (float)(1.0 / ((double)f->h2 * (1.0 - q * q)));
   c->slack = p->links_slack;

@@ -119,6 +119,7 @@ typedef struct oz_frame {
   float filter_pace;   /* part of a sweep of the rest filter in short substeps, 1 in others */
   float filter_factor; /* relaxation factor of a sweep of the rest filter (OZ_FILTER_FACTOR) */
   float a_min;         /* floor of a: 2e-5 t_ref, so that singular rows stay bounded */
+  float a_elastic;     /* floor of a where the material remembers */
   float beta;          /* relaxation: 1.9 bounded form, 5 in the paper */
   uint32_t scheme, corotation, gradient_correction, volume_split, wall_density;
   /* heat exchange: scale, and lattice sums of c and c r^2 / d^2 */

@@ -11,9 +11,10 @@
 
 #include "physics/pairs.h"
 
-#define OZ_RATE_LEAST 1e-3f    /* 1/s: a power law has no greater viscosity than at this rate */
-#define OZ_EXTENDED 0.98f      /* of the greatest trace, that Q may have */
-#define OZ_LEAST_STRETCH 1e-3f /* least eigenvalue of Q where stretch is not cut off */
+#define OZ_RATE_LEAST 1e-3f     /* 1/s: a power law has no greater viscosity than at this rate */
+#define OZ_EXTENDED 0.98f       /* of the greatest trace, that Q may have */
+#define OZ_LEAST_STRETCH 1e-3f  /* least eigenvalue of Q where stretch is not cut off */
+#define OZ_SECOND_STIFFEST 8.0f /* 1 / a of the second mode; a stiffer one bursts */
 
 /* Lanes of materials with a viscosity by rate. */
 OZ_FN oz_mask oz_thins(const oz_frame *f, uint32_t i) {
@@ -102,13 +103,14 @@ OZ_FN oz_real oz_stiffening(oz_real trace, oz_real most) {
   return (most - 3.0f) / (most - oz_min(trace, OZ_EXTENDED * most));
 }
 
-/* Stiffness of the second mode over that of the first; a: compliance of the first, pure number. */
+/* Stiffness of the second mode over that of the first; a: compliance of the first, pure number. No
+ * more of it is used than a substep bears. */
 OZ_FN oz_real oz_second_share(const oz_frame *f, uint32_t i, oz_real a) {
   const oz_matter *m = f->matter;
   oz_real tau = oz_of_matter(f, i, &m->second_relaxation_time),
           mu = oz_of_matter(f, i, &m->second_viscosity), zero = oz_set(0.0f);
-  return oz_select((tau > zero) & oz_enough(f, i), a * oz_compliance_unit(f) * mu / (tau + f->dt),
-                   zero);
+  oz_real share = oz_min(oz_compliance_unit(f) * mu / (tau + f->dt), oz_set(OZ_SECOND_STIFFEST));
+  return oz_select((tau > zero) & oz_enough(f, i), a * share, zero);
 }
 
 /* The tensor that the material carries: its stress is dev T / a. a: compliance without q. */
@@ -174,7 +176,9 @@ OZ_FN oz_real oz_law_stiffness(const oz_frame *f, uint32_t i, oz_real q, oz_real
   if (f->laws & OZ_LAW_SECOND) {
     oz_s3 second = oz_planes6_ld(f->second_stretch, f->stride, i);
     oz_real share = oz_second_share(f, i, *a), more = oz_max(oz_s3_trace(&second), oz_set(0.0f));
-    q += share * (1.0f + 0.5f * more * (1.0f + 1.0f / (1.0f + *a)));
+    /* stiff for a substep is what both modes are together */
+    oz_real both = 1.0f + share;
+    q += share * (1.0f + 0.5f * more * (1.0f + both / (both + *a)));
   }
   return q;
 }

@@ -25,7 +25,7 @@ OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
   a = oz_max(a, oz_set(f->a_min));
   a = oz_select(((tau > zero) | (oz_yield(f, i) > zero)) &
                     (oz_set((float)f->volume_split) > oz_set(0.5f)),
-                oz_max(a, oz_set(2e-3f)), a);
+                oz_max(a, oz_set(f->a_elastic)), a);
   /* a larger compliance has no effect, and its square must stay a float */
   a = oz_min(a, oz_set(1e8f));
   oz_real om = oz_select(oz_held(f, i), zero, 1000.0f / oz_density(f, i));

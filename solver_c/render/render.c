@@ -166,7 +166,7 @@ ooze_result ooze_render(const ooze_render_desc *d, ooze_image *out, ooze_message
   if (!(d->particle_radius > 0.0f) || !isfinite(d->particle_radius))
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "particle_radius is %g m; expected above 0",
                    d->particle_radius);
-  if (!(d->field_of_view > 1.0f && d->field_of_view < 160.0f))
+  if (!(d->field_of_view >= 1.0f && d->field_of_view <= 160.0f))
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "field_of_view is %g degrees; expected 1 to 160",
                    d->field_of_view);
   for (a = 0; a < 3; ++a)
