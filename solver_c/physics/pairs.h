@@ -397,11 +397,19 @@ OZ_FN oz_real oz_viscous_share(const oz_frame *f, uint32_t i, oz_real a) {
   return held / (held + a * (f->V0 * f->dt * f->dt / f->m_ref) * oz_density(f, i));
 }
 
+/* Seconds: relaxation times above it make a solid, which remembers the arrangement of its particles
+ * for as long as a shot lasts. */
+#define OZ_SOLID_TIME 10.0f
+
 /* How far a material is from the arrangement that it remembers, 0 to 1: 1 for a liquid, for elastic
- * material the part that flows in this substep, or all of it from a stretch of 1.4 on. */
+ * material the part that flows in this substep, at least a fifth of what is no solid, or all of it
+ * from a stretch of 1.4 on. */
 #define OZ_STRETCH_FREE 0.2f /* trace of Q - I up to which an elastic arrangement is still fine */
+#define OZ_FLOW_LEAST 0.2f
 OZ_FN oz_real oz_flow_share(const oz_frame *f, uint32_t i, oz_real trace) {
-  oz_real flows = f->dt / (oz_relaxation_time(f, i) + f->dt);
+  oz_real tau = oz_relaxation_time(f, i), flows = f->dt / (tau + f->dt);
+  oz_real least = oz_select(tau < oz_set(OZ_SOLID_TIME), oz_set(OZ_FLOW_LEAST), oz_set(0.0f));
+  flows = oz_max(flows, least);
   return oz_max(flows,
                 oz_clamp(3.0f * (trace - 3.0f - OZ_STRETCH_FREE), oz_set(0.0f), oz_set(1.0f)));
 }

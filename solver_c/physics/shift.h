@@ -17,6 +17,11 @@
 #define OZ_SHIFT_STRAIN 40.0f
 #define OZ_SHIFT_STRETCHED \
   4.0f /* times that for strain of elastic material that is far stretched */
+/* Part of that for strain of elastic fluid that is little stretched, inside, where density is above
+ * the second by the third. It comes back, but not soon enough: layers in tension have parted. */
+#define OZ_SHIFT_ELASTIC 0.7f
+#define OZ_SHIFT_INSIDE 0.8f
+#define OZ_SHIFT_INSIDE_FLANK 0.1f
 /* Colour gradient, sum of (1 - r/h)^2 r_ij / r, from which on a particle belongs to a free surface;
  * a flat one has 3.5. Bodies swell with 1. */
 #define OZ_SHIFT_SURFACE 0.48f
@@ -39,6 +44,18 @@ OZ_FN oz_real oz_flow_strain(const oz_frame *f, uint32_t i, oz_real a) {
     shear = oz_max(shear - (OZ_SHIFT_YIELDS * unit) * oz_yield(f, i), oz_set(0.0f));
   }
   return 0.5f * a * shear * f->dt / (oz_relaxation_time(f, i) + f->dt);
+}
+
+/* Part of a substep's strain in fluid that remembers its shape for less than a shot and has no
+ * yield stress: pastes would be thinned out, solids keep their arrangement. Thin streams and films
+ * are left alone, which would swell. */
+OZ_FN oz_real oz_shift_elastic(const oz_frame *f, uint32_t i) {
+  oz_real zero = oz_set(0.0f), rho = oz_ld(f->rho, i);
+  oz_real inside =
+      oz_clamp((rho - OZ_SHIFT_INSIDE) * (1.0f / OZ_SHIFT_INSIDE_FLANK), zero, oz_set(1.0f));
+  oz_mask fluid = oz_relaxation_time(f, i) < oz_set(OZ_SOLID_TIME);
+  if (f->has_yield) fluid &= oz_yield(f, i) <= zero;
+  return oz_select(fluid, OZ_SHIFT_ELASTIC * inside, zero);
 }
 
 /* Sum of ghat, with the walls' side of the kernel filled: a wall is no free surface. */
@@ -65,6 +82,7 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
     const size_t plane = f->stride;
     oz_real trace = oz_ld(q, i) + oz_ld(q + plane, i) + oz_ld(q + 2 * plane, i);
     oz_real stretched = oz_clamp(3.0f * (trace - 3.0f - OZ_STRETCH_FREE), zero, one);
+    stretched = oz_max(stretched, oz_shift_elastic(f, i));
     strain += OZ_SHIFT_STRETCHED * stretched * oz_ld(f->density_relaxation, i);
   }
   /* splashes are left alone: inertia keeps their particles apart */

@@ -24,10 +24,9 @@ OZ_FN int oz_takes_row(const oz_frame *f, size_t i) {
   return f->neighbours[i] >= OZ_MIN_NEIGHBOURS && oz_word(f->owner, i) == 0;
 }
 
-/* s: longer relaxation times make a solid, which leaves a wall freely */
-#define OZ_ROW_SOLID 10.0f
+/* A solid leaves a wall freely. */
 OZ_FN int oz_row_solid(const oz_frame *f, size_t i) {
-  return oz_relaxation_time_of(f, (uint32_t)i) > OZ_ROW_SOLID;
+  return oz_relaxation_time_of(f, (uint32_t)i) > OZ_SOLID_TIME;
 }
 
 /* 0 where a wall holds the particle along its normal too: one that leaves it, unless it is solid.

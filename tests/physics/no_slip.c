@@ -182,4 +182,16 @@ OZ_CASE(what_is_thick_lets_go_of_a_ceiling_slowly) {
   CHECK(of[5] < 0.1 * fallen, "%g", of[5]);
 }
 
+OZ_CASE(what_relaxes_hangs_in_one_piece) {
+  /* four layers that weigh 392 Pa, with a modulus of 500 Pa and half a second of memory: flow alone
+   * would let them down by less than a separation */
+  const float down[3] = {0.0f, 9.81f, 0.0f};
+  const double start = 2.0 * (double)d;
+  ooze_material slime = thick(250.0);
+  slime.relaxation_time = 0.5f;
+  const double moved = sheets(4, 1.0f, 1.0f, &slime, down, 0.55, OOZE_POSITION, 1) - start;
+  printf("%.2f mm in 0.55 s\n", 1e3 * moved);
+  CHECK(moved < 0.5 * (double)d, "%g m", moved);
+}
+
 OZ_TEST_MAIN()
