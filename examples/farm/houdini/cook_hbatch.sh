@@ -1,12 +1,14 @@
 #!/bin/sh
-# cook_hbatch.sh HIP ROP SOLVER FILE FIRST LAST: renders a geometry ROP with hbatch, for farms that have no hython.
+# cook_hbatch.sh HIP ROP SOLVER FILE FIRST LAST: renders a geometry ROP with hbatch, for farms that
+# have no hython.
 #   cook_hbatch.sh honey.hip /obj/honey/farm /obj/honey/sim '/shared/honey/sim.$F4.bgeo.sc' 1 240
-# FILE is where that ROP writes. A file that is there already is taken as done: the Ooze Solver goes on from it. A ROP writes in
-# place, so a task that was killed may have left half a file: the newest is only trusted if `ooze info` can read it (OOZE
-# names the program); without the program the one before it is taken. hbatch's own exit code tells little: this one is 0
-# if every file is there at the end, 1 for usage, 3 if not. SPDX-License-Identifier: Apache-2.0
+# FILE is where that ROP writes. A file that is there already is taken as done: the Ooze Solver goes
+# on from it. A ROP writes in place, so a task that was killed may have left half a file: the newest
+# is only trusted if `ooze info` can read it (OOZE names the program); without the program the one
+# before it is taken. hbatch's own exit code tells little: this one is 0 if every file is there at
+# the end, 1 for usage, 3 if not. SPDX-License-Identifier: Apache-2.0
 set -u
-[ $# -eq 6 ] || { sed -n '2,3s/^# //p' "$0" >&2; exit 1; }
+[ $# -eq 6 ] || { sed -n '2,4s/^# //p' "$0" >&2; exit 1; }
 hip=$1 rop=$2 solver=$3 file=$4 first=$5 last=$6
 ooze=${OOZE:-ooze}
 hbatch=${HBATCH:-hbatch}
@@ -33,7 +35,9 @@ if [ "$frame" -ge "$first" ]; then
   fi
 fi
 
-echo "[ooze] cook_hbatch: $(command -v "$hbatch" || echo "$hbatch"), Ooze ${OOZE_VERSION:-of this package unknown}, $(hostname), device ${OOZE_DEVICE:-as the node says}"
+printf '%s, %s, %s, %s\n' "[ooze] cook_hbatch: $(command -v "$hbatch" || echo "$hbatch")" \
+  "Ooze ${OOZE_VERSION:-of this package unknown}" "$(hostname)" \
+  "device ${OOZE_DEVICE:-as the node says}"
 export OOZE_FARM=1 # the plug-in adds a line with its build and the device that it really runs on
 parent=${solver%/*}
 {
@@ -55,7 +59,10 @@ parent=${solver%/*}
 
 frame=$first
 while [ "$frame" -le "$last" ]; do
-  [ -s "$(name "$frame")" ] || { echo "[ooze] Error: frame $frame is missing: $(name "$frame")"; exit 3; }
+  [ -s "$(name "$frame")" ] || {
+    echo "[ooze] Error: frame $frame is missing: $(name "$frame")"
+    exit 3
+  }
   frame=$((frame + 1))
 done
 echo "[ooze] frames $first-$last are done"
