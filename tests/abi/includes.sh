@@ -1,15 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# includes.sh ROOT: reads every #include line of the sources and checks it against docs/dev/architecture.md.
-# Quoted includes are taken by their folder: "physics/math.h", or "frame.h" beside the file itself.
+# includes.sh ROOT: reads every #include line of the sources and checks it against
+# docs/dev/architecture.md. Quoted includes are taken by their folder: "physics/math.h", or
+# "frame.h" beside the file itself.
 root=$1
 cd "$root" || exit 1
-find . -type f \( -path './solver_c/*' -o -path './cuda/*' -o -path './hdk_plugin/*' -o -path './verify/*' \) \( -name '*.c' -o -name '*.h' -o \
-  -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.def' -o -name '*.inl' \) | sed 's,^\./,,' | sort | xargs awk '
-function refuse(why) { printf "%s:%d: %s includes %s: %s\n", FILENAME, FNR, from, target, why; bad = 1 }
+find . -type f \
+  \( -path './solver_c/*' -o -path './cuda/*' -o -path './hdk_plugin/*' -o -path './verify/*' \) \
+  \( -name '*.c' -o -name '*.h' -o -name '*.cpp' -o -name '*.hpp' -o -name '*.cu' \
+  -o -name '*.cuh' -o -name '*.def' -o -name '*.inl' \) | sed 's,^\./,,' | sort | xargs awk '
+function refuse(why) {
+  printf "%s:%d: %s includes %s: %s\n", FILENAME, FNR, from, target, why
+  bad = 1
+}
 BEGIN {
   # folder -> folders of ours that it may include; its own is always allowed
-  may["base"] = "physics public" # the interface of a backend passes the frame; physics stands below everything
+  # base: the interface of a backend passes the frame; physics stands below everything
+  may["base"] = "physics public"
   may["physics"] = ""
   may["models"] = "base physics public"
   may["core"] = "base models physics public"
@@ -24,7 +31,8 @@ BEGIN {
   may["cli"] = "base verify public"
   may["hdk_plugin"] = "public"
   may["public"] = ""
-  ours = "base physics models core cpu cuda geo scene surface render session verify cli hdk_plugin public"
+  ours = "base physics models core cpu cuda geo scene surface render session verify cli"
+  ours = ours " hdk_plugin public"
 }
 FNR == 1 {
   files++
@@ -47,7 +55,8 @@ FNR == 1 {
     next
   }
   if (target ~ /^openvdb\//) {
-    if (FILENAME !~ /^solver_c\/surface\/vdb[^\/]*\.cpp$/) refuse("only surface/vdb*.cpp meet OpenVDB")
+    if (FILENAME !~ /^solver_c\/surface\/vdb[^\/]*\.cpp$/)
+      refuse("only surface/vdb*.cpp meet OpenVDB")
     next
   }
 
@@ -63,7 +72,8 @@ FNR == 1 {
     if (index(" " ours " ", " " to " ") == 0) to = from # a folder inside our own
   }
   if (to == "") { # of the system
-    if (from == "physics" && target !~ /^(math|stdint|stddef|arm_neon|immintrin|x86intrin|cuda_fp16)\.h$/)
+    if (from == "physics" &&
+        target !~ /^(math|stdint|stddef|arm_neon|immintrin|x86intrin|cuda_fp16)\.h$/)
       refuse("physics may use math.h, stdint.h, stddef.h and intrinsics")
     next
   }

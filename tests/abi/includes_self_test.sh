@@ -10,7 +10,11 @@ try() { # try good|bad FILE INCLUDE
   mkdir -p "$folder/$(dirname "$2")"
   printf '#include %s\n' "$3" >"$folder/$2"
   if sh "$here/includes.sh" "$folder" >"$folder/said" 2>&1; then found=good; else found=bad; fi
-  [ $found = "$1" ] || { echo "$2 with #include $3: found $found, expected $1"; cat "$folder/said"; failed=1; }
+  [ $found = "$1" ] || {
+    echo "$2 with #include $3: found $found, expected $1"
+    cat "$folder/said"
+    failed=1
+  }
 }
 try good solver_c/core/step.c '"models/models.h"'
 try good solver_c/core/step.c '"base/result.h"'

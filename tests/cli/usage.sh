@@ -6,7 +6,8 @@ bad=0
 out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT
 
-# expect CODE WORDS ARGUMENTS...: the exit code, and words that the output (both streams) must contain
+# expect CODE WORDS ARGUMENTS...: the exit code, and words that the output (both streams) must
+# contain
 expect() {
   code=$1 words=$2
   shift 2

@@ -14,4 +14,8 @@ commit 'Say in seventy-two characters, which is the most, what this one changes.
 sh ./dev lint --format >out 2>&1 || { echo "FAILED: 72 characters were refused"; cat out; exit 1; }
 commit 'Say in seventy-three characters, one more than the most, what one changes' || exit 1
 if sh ./dev lint --format >out 2>&1; then echo "FAILED: 73 characters were taken"; exit 1; fi
-grep -q 'a subject of 73 characters; expected 72 at most' out || { echo "FAILED: it said:"; cat out; exit 1; }
+grep -q 'a subject of 73 characters; expected 72 at most' out || {
+  echo "FAILED: it said:"
+  cat out
+  exit 1
+}
