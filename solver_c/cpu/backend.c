@@ -42,6 +42,33 @@ typedef struct run_job {
   double *partial;
 } run_job;
 
+typedef struct part_job {
+  oz_chunk_fn fn;
+  void *arg;
+  uint32_t first;
+} part_job;
+
+static void part_chunk(void *arg, uint32_t chunk) {
+  const part_job *part = arg;
+  part->fn(part->arg, part->first + chunk);
+}
+
+ooze_result oz_cpu_run_chunks(oz_cpu *cpu, uint32_t chunks, oz_chunk_fn fn, void *arg,
+                              ooze_message *why) {
+  /* so many that no thread waits for long */
+  const uint32_t most = 64 * (cpu->tasks->threads ? cpu->tasks->threads : 1);
+  if (!cpu->memory->hooks.abandon || chunks <= most) {
+    cpu->tasks->run(cpu->tasks, chunks, fn, arg);
+    return OOZE_OK;
+  }
+  for (uint32_t first = 0; first < chunks; first += most) {
+    part_job part = {fn, arg, first};
+    if (first) OZ_TRY(oz_cpu_go_on(cpu, why));
+    cpu->tasks->run(cpu->tasks, chunks - first < most ? chunks - first : most, part_chunk, &part);
+  }
+  return OOZE_OK;
+}
+
 static void run_chunk(void *arg, uint32_t chunk) {
   const run_job *job = arg;
   const uint32_t begin = chunk * job->chunk,
@@ -68,7 +95,7 @@ static ooze_result cpu_run(oz_backend *b, const oz_frame *f, oz_stage stage, dou
     job.fn(f, 0, 1, NULL);
   else if (job.count) {
     const uint32_t chunks = oz_cpu_chunks(job.count, job.chunk);
-    cpu->tasks->run(cpu->tasks, chunks, run_chunk, &job);
+    OZ_TRY(oz_cpu_run_chunks(cpu, chunks, run_chunk, &job, why));
     for (int r = 0; r < reductions; r++) { /* in chunk order, independent of the threads that ran
                                             * them */
       double total = 0.0;

@@ -115,6 +115,11 @@ static inline ooze_result oz_cpu_go_on(const oz_cpu *cpu, ooze_message *why) {
   return oz_fail(why, OOZE_LOST_ABANDONED, "step: the host has left it within a substep");
 }
 
+/* backend.c: chunks of a long loop in parts, with a look at oz_cpu_go_on between these: a stage of
+ * five million particles takes half a second. */
+ooze_result oz_cpu_run_chunks(oz_cpu *cpu, uint32_t chunks, oz_chunk_fn fn, void *arg,
+                              ooze_message *why);
+
 /* sort.c */
 ooze_result oz_cpu_sort(oz_backend *b, oz_frame *f, ooze_message *why);
 /* Order of the particles by (boundary, Morton code of the cell, id) at `at` + dt `u` (records of 4;

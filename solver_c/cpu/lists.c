@@ -67,7 +67,7 @@ static ooze_result search_all(oz_cpu *cpu, oz_search *s, size_t *main_bytes, siz
     atomic_store(&s->main->next, 0);
     if (s->outer) atomic_store(&s->outer->next, 0);
     atomic_store(&s->overflow, 0);
-    cpu->tasks->run(cpu->tasks, oz_cpu_chunks(s->cells, OZ_CELL_CHUNK), search_chunk, &job);
+    OZ_TRY(oz_cpu_run_chunks(cpu, oz_cpu_chunks(s->cells, OZ_CELL_CHUNK), search_chunk, &job, why));
     if (!atomic_load(&s->overflow)) return OOZE_OK;
     OZ_TRY(rows_grow(cpu, s->main, main_bytes, why));
     if (s->outer) OZ_TRY(rows_grow(cpu, s->outer, outer_bytes, why));

@@ -22,7 +22,7 @@ enum {
   TRAILER = 16,
   CHUNK = 4 << 20,
   VERSION = 1,
-  LEVEL = 1,
+  LEVEL = -1, /* a third faster than 1 for 4% more bytes */
   MAX_META = 16 << 20
 };
 #define STORED 0x80000000u

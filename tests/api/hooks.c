@@ -124,6 +124,42 @@ OZ_CASE(a_substep_can_be_abandoned_at_each_of_its_stages) {
   ooze_solver_destroy(s);
 }
 
+/* Looks at `abandon` in one substep of side^3 particles in free fall. */
+static int looks_in_a_substep(host *h, uint32_t side, int *out_result) {
+  ooze_solver_desc desc = cpu_desc(scene_separation, OOZE_TASKS_SERIAL);
+  desc.hooks.user = h;
+  desc.hooks.abandon = host_abandon;
+  ooze_solver *s = solver_of(&desc);
+  ooze_params p;
+  ooze_particles add;
+  float(*x)[3] = malloc((size_t)side * side * side * sizeof *x);
+  CHECK(x != NULL, "%u^3 particles", side);
+  lattice_cube(x, side, scene_separation, 0, 0, 0);
+  ooze_particles_default(&add);
+  add.count = side * side * side, add.positions = x;
+  CHECK_OK(ooze_particles_add(s, &add, NULL), s);
+  free(x);
+  ooze_params_default(&p);
+  p.substeps = p.velocity_iterations = p.position_iterations = 1;
+  CHECK_OK(ooze_params_set(s, &p), s);
+  h->looks = 0;
+  *out_result = ooze_step(s, 1.0 / 240);
+  ooze_solver_destroy(s);
+  return h->looks;
+}
+
+/* A stage of millions of particles takes long: it is left within. */
+OZ_CASE(a_long_stage_is_abandoned_within) {
+  host h = {0};
+  int result = 0;
+  const int few = looks_in_a_substep(&h, 8, &result), many = looks_in_a_substep(&h, 42, &result);
+  CHECK_EQ(result, OOZE_OK);
+  CHECK(many > few + few / 2, "%d looks with 512 particles, %d with 74088", few, many);
+  h.abandon_at = many - 1;
+  CHECK_EQ(looks_in_a_substep(&h, 42, &result), many - 1);
+  CHECK_EQ(result, OOZE_LOST_ABANDONED);
+}
+
 /* A particle that cannot stay (an acceleration that no step can follow) is contained, counted and
  * named; its neighbours live on. */
 OZ_CASE(a_particle_that_goes_non_finite_is_contained) {
