@@ -39,7 +39,7 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
   oz_matter *matter = oz_alloc(&s->memory, bytes);
   if (!matter)
     return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory: %zu bytes for materials", bytes);
-  s->has_tension = s->has_yield = s->has_heat = s->has_air = s->has_ramps =
+  s->has_tension = s->has_adhesion = s->has_yield = s->has_heat = s->has_air = s->has_ramps =
       s->ramps_have_relaxation_time = 0;
   s->diffusivity = s->mixing = 0;
   s->laws = 0;
@@ -55,7 +55,9 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
     matter[i].surface_tension = m->surface_tension;
     matter[i].cohesion = m->cohesion;
     matter[i].adhesion = m->adhesion;
-    s->has_tension |= m->surface_tension > 0 || m->cohesion > 0;
+    const uint32_t pulls = m->surface_tension > 0 || m->cohesion > 0;
+    s->has_tension |= pulls;
+    s->has_adhesion |= pulls && !(m->adhesion == 1.0f);
     s->has_yield |= m->yield_stress > 0;
     matter[i].solvent_viscosity = m->solvent_viscosity;
     matter[i].thinning_time = m->thinning_time;

@@ -116,7 +116,8 @@ struct ooze_solver {
   /* some material has a yield stress, conducts heat, has values by temperature, has a relaxation
    * time among those; the greatest diffusivity of heat and of mixing (m^2/s). Valid when
    * matter_known is set. */
-  uint32_t has_tension, has_yield, has_heat, has_air, has_ramps, ramps_have_relaxation_time;
+  uint32_t has_tension, has_adhesion, has_yield, has_heat, has_air, has_ramps;
+  uint32_t ramps_have_relaxation_time;
   uint32_t laws; /* of flow: OZ_LAW_* of all materials */
   float diffusivity, mixing;
   uint32_t matter_known; /* the backend has them as they are */

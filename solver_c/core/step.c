@@ -299,6 +299,7 @@ static void bodies(const ooze_solver *s, oz_step *step) {
     const oz_body *b = s->bodies.body + k;
     step->has_driven |= b->driven;
     step->has_stick |= b->stick > 0;
+    step->has_cling |= b->friction > 0;
     if (b->kind != OZ_OWNER_SOFT) continue;
     const float rate = b->young * b->stretch_bound + b->bulk * b->volume_bound;
     step->has_soft = 1;
@@ -344,6 +345,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_heat = s->has_heat;
   step->has_air = s->has_air;
   step->has_tension = s->has_tension;
+  step->has_adhesion = s->has_adhesion;
   step->has_ramps = s->has_ramps;
   step->diffusivity = s->diffusivity;
   step->has_mixing = s->mixing > 0;

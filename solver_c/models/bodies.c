@@ -17,6 +17,17 @@ ooze_result oz_bodies_hold(const oz_step *s, oz_backend *b, const oz_frame *f, o
   return OOZE_OK;
 }
 
+/* After predicted velocities: viscous fluid is dragged along by what follows keyframes. */
+ooze_result oz_bodies_cling(const oz_step *s, oz_backend *b, const oz_frame *frame,
+                            ooze_message *why) {
+  if (!frame->body_count || !s->has_driven || !s->has_cling || !frame->projects_velocity)
+    return OOZE_OK;
+  oz_frame copy = *frame, *f = &copy;
+  f->body_clings = 1;
+  RUN(body_cling);
+  return OOZE_OK;
+}
+
 /* After masses and predicted velocities: pose and inertia. */
 ooze_result oz_bodies_start(oz_backend *b, const oz_frame *f, ooze_message *why) {
   if (f->body_count) RUN(body_start);
@@ -48,8 +59,11 @@ ooze_result oz_bodies_project(const oz_step *s, oz_backend *b, const oz_frame *f
   RUN(body_match);
   RUN(body_place);
   f->first_iteration = k == 0;
-  f->body_sticks = s->has_stick;
-  if (s->has_stick) RUN(body_stick);
+  /* Viscosity acts once on the whole displacement. */
+  f->body_clings =
+      s->has_cling && f->is_conformation && f->projects_velocity && k + 1 == s->position_iterations;
+  f->body_sticks = s->has_stick || f->body_clings;
+  if (f->body_sticks) RUN(body_stick);
   /* the first pass only counts the contacts */
   for (int pass = k == 0 ? 0 : 1; pass < 2; pass++) {
     f->first_iteration = pass == 0;

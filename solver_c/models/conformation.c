@@ -242,6 +242,7 @@ static ooze_result constraint_free_state(oz_step *s, oz_backend *b, oz_frame *f,
   RUN(material);
   OZ_TRY(oz_bodies_hold(s, b, f, why));
   RUN(predict);
+  OZ_TRY(oz_bodies_cling(s, b, f, why));
   if (f->has_slip) RUN(boundary_slip);
   RUN(gradient);
   RUN(bound_sums);

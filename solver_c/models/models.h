@@ -23,13 +23,14 @@ typedef struct oz_step {
   uint32_t laws;      /* of flow that some material has: OZ_LAW_* */
   /* some material conducts heat; some material has values by temperature */
   uint32_t has_heat, has_ramps;
-  uint32_t has_air;     /* the free surface exchanges heat */
-  uint32_t has_tension; /* some material has surface tension or cohesion */
-  float tension_load;   /* greatest tension of a material over the limit of the substep */
-  double tension_held;  /* particles with a tension above the stability limit of the substep, which
-                         * was reduced to it */
-  uint32_t walls_known; /* wall_planes was run in this substep */
-  float diffusivity;    /* m^2/s: the greatest of all materials */
+  uint32_t has_air;      /* the free surface exchanges heat */
+  uint32_t has_tension;  /* some material has surface tension or cohesion */
+  uint32_t has_adhesion; /* ... and an adhesion that is not 1 */
+  float tension_load;    /* greatest tension of a material over the limit of the substep */
+  double tension_held;   /* particles with a tension above the stability limit of the substep, which
+                          * was reduced to it */
+  uint32_t walls_known;  /* wall_planes was run in this substep */
+  float diffusivity;     /* m^2/s: the greatest of all materials */
   uint32_t has_walls, has_nozzles, has_boundary;
   uint32_t boundary_still; /* boundary particles rest, in the last substep and in this one */
   /* there are boundary particles, and the host wants the loads on them */
@@ -38,6 +39,7 @@ typedef struct oz_step {
   uint32_t has_mixing;            /* some material mixes */
   float mixing;                   /* m^2/s: the greatest of all materials */
   uint32_t has_driven, has_stick; /* some body follows keyframes; fluid sticks to some body */
+  uint32_t has_cling;             /* some body has friction */
   uint32_t has_soft, soft_tears;  /* there are soft bodies; one has a strain limit */
   /* 1/s^2: greatest eigenvalue of their M^-1 K; 1/s: that times the damping */
   float soft_rate, soft_damped;
@@ -62,6 +64,8 @@ extern const oz_model oz_models[OOZE_MODEL_COUNT];
 ooze_result oz_bodies_find(oz_backend *b, const oz_frame *f, ooze_message *why);
 /* after `material` */
 ooze_result oz_bodies_hold(const oz_step *s, oz_backend *b, const oz_frame *f, ooze_message *why);
+ooze_result oz_bodies_cling(const oz_step *s, oz_backend *b, const oz_frame *frame,
+                            ooze_message *why);
 /* after `material` and `predict` */
 ooze_result oz_bodies_start(oz_backend *b, const oz_frame *f, ooze_message *why);
 /* after a stage that leaves corrections in dx */

@@ -34,6 +34,7 @@ ooze_result oz_tension_pull(oz_step *s, oz_frame *f, ooze_message *why) {
   const int walls = s->walls_known && f->wall_count;
   if (!s->has_tension) return OOZE_OK;
   constants(f);
+  f->body_adheres = f->is_conformation && f->body_count && s->has_adhesion;
   RUN(tension_clear);
   if (walls) RUN(wall_density);
   /* where no particle can be above the limit no count need be waited for */

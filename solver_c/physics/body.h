@@ -15,42 +15,19 @@
  * - Rotation: a free body keeps its angular momentum exactly; the rotation of a substep uses the
  *   inertia half way through it (body_drive, body_end).
  * - Poses: particles of a driven body have infinite mass (body_hold).
- * - Sticking: fluid keeps its displacement relative to a body that it touches (body_stick).
+ * - Sticking and clinging: see body_cling.h.
  *
  * The state of a body is that of its particles; oz_body_state is derived from them at the start of
  * every substep. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_BODY_H
 #define OZ_PHYSICS_BODY_H
 
-#include "physics/rigid.h"
-#include "physics/wall.h"
+#include "physics/body_cling.h"
 
 /* contacts that share the load where particles of soft bodies touch other bodies */
 #define OZ_SOFT_CONTACTS 4.0
 /* d: a gap smaller than this counts as a contact in the number of contacts */
 #define OZ_BODY_NEAR 0.2f
-/* d: fluid within this of a particle of a body that sticks is held; the first layer stands about
- * one separation off */
-#define OZ_BODY_STICK 1.4f
-/* particles of fluid that stick to a body, over its own: a coat of a small body */
-#define OZ_BODY_COAT 1.5f
-
-OZ_FN uint32_t oz_owner_kind(uint32_t owner) { return owner >> OZ_OWNER_SHIFT; }
-
-/* Index of the body with this handle, or -1; bodies are in ascending order. */
-OZ_FN int64_t oz_body_index(const oz_frame *f, uint32_t owner) {
-  const uint32_t handle = owner & OZ_OWNER_HANDLE;
-  uint32_t lo = 0, hi = f->body_count;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (f->body[mid].handle < handle)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  return lo < f->body_count && f->body[lo].handle == handle ? (int64_t)lo : -1;
-}
-
 OZ_FN double oz_body_mass_of(const oz_frame *f, uint32_t i) {
   return f->omega[i] > 0.0f ? (double)f->m_ref / (double)f->omega[i] : 0.0;
 }
@@ -259,77 +236,6 @@ OZ_FN int oz_toucher_of(const oz_frame *f, uint32_t i, oz_toucher *t) {
 
 OZ_FN double oz_toucher_give(const oz_toucher *t, const float p[3], const double n[3]) {
   return t->rigid ? oz_body_give(t->rigid, t->by, p, n) : t->inv_mass;
-}
-
-/* Weight of a particle of a body in the hold on fluid r away from it at the start of the substep.
- */
-OZ_FN float oz_body_stick_weight(const oz_frame *f, const float r[3]) {
-  const float reach = OZ_BODY_STICK * f->d;
-  return oz_maxf(reach - sqrtf(oz_dot3f(r, r)), 0.0f) / reach;
-}
-
-/* body_stick: fluid beside a body that sticks keeps its displacement relative to the body's
- * particles around it: apart up to stick dt^2, along up to friction times that. Beyond the former
- * it lets go, as from a sticky wall; beyond the latter it slides, held back by as much. dx: the
- * correction over the sum of the weights, for the reaction in body_touch; dx.w: its mass. */
-OZ_FN void oz_body_stick_item(const oz_frame *f, uint32_t i) {
-  float *dx = f->dx + 4 * (size_t)i, *y = f->y + 4 * (size_t)i, *p = f->p + 4 * (size_t)i;
-  if (oz_word(f->owner, i) != 0) return;
-  for (int k = 0; k < 4; k++) dx[k] = 0.0f;
-  if (!(f->omega[i] > 0.0f)) return;
-  const float *x = f->x + 4 * (size_t)i;
-  float n[3] = {0.0f, 0.0f, 0.0f}, by[3] = {0.0f, 0.0f, 0.0f}, rel[3];
-  float total = 0.0f, stick = 0.0f, friction = 0.0f, yields = 0.0f;
-  const uint32_t length = f->start_length[i];
-  for (uint32_t m = 0; m < length; m++) {
-    const uint32_t j = oz_neighbour(f, i, m), owner = oz_word(f->owner, j);
-    if (owner == 0 || oz_owner_kind(owner) == OZ_OWNER_BOUNDARY) continue;
-    const int64_t b = oz_body_index(f, owner);
-    if (b < 0 || !(f->body[b].stick > 0.0f)) continue;
-    const float *o = f->x + 4 * (size_t)j, *yj = f->y + 4 * (size_t)j,
-                r[3] = {x[0] - o[0], x[1] - o[1], x[2] - o[2]}, w = oz_body_stick_weight(f, r);
-    total += w;
-    stick += w * f->body[b].stick;
-    friction += w * f->body[b].friction;
-    yields += w * f->omega[j]; /* 0 for held particles */
-    for (int k = 0; k < 3; k++) n[k] += w * r[k], by[k] += w * yj[k];
-  }
-  const float size = sqrtf(oz_dot3f(n, n));
-  if (!(total > 0.0f) || !(size > 1e-6f * f->d * total)) return;
-  for (int k = 0; k < 3; k++) n[k] /= size, rel[k] = y[k] - by[k] / total;
-  const float apart = oz_dot3f(rel, n), most = stick / total * f->dt * f->dt;
-  if (!(apart < most)) return;
-  float along[3], slides = 0.0f;
-  for (int k = 0; k < 3; k++) along[k] = rel[k] - apart * n[k], slides += along[k] * along[k];
-  slides = sqrtf(slides);
-  const float hold = friction / total * most, part = slides < hold        ? 1.0f
-                                                     : f->first_iteration ? hold / slides
-                                                                          : 0.0f;
-  /* Free bodies move as well: with a whole layer of fluid as heavy as they are, a full correction
-   * would overshoot. */
-  const float share = 1.0f / (1.0f + OZ_BODY_COAT * yields / (total * f->omega[i]));
-  for (int k = 0; k < 3; k++) {
-    const float back = -share * (oz_maxf(apart, 0.0f) * n[k] + part * along[k]);
-    y[k] += back;
-    p[k] = x[k] + y[k];
-    dx[k] = back / total;
-  }
-  dx[3] = f->m_ref / f->omega[i];
-}
-
-/* kg m: reaction of the fluid that sticks to particle i of body b. */
-OZ_FN void oz_body_stuck(const oz_frame *f, uint32_t i, const oz_body *b, double sum[3]) {
-  const float *x = f->x + 4 * (size_t)i;
-  const uint32_t length = f->start_length[i];
-  if (!(b->stick > 0.0f)) return;
-  for (uint32_t m = 0; m < length; m++) {
-    const uint32_t j = oz_neighbour(f, i, m);
-    if (oz_word(f->owner, j) != 0) continue;
-    const float *o = f->x + 4 * (size_t)j, *dx = f->dx + 4 * (size_t)j,
-                r[3] = {o[0] - x[0], o[1] - x[1], o[2] - x[2]},
-                w = dx[3] * oz_body_stick_weight(f, r);
-    for (int k = 0; k < 3; k++) sum[k] -= (double)(w * dx[k]);
-  }
 }
 
 /* body_touch, with other bodies and boundary particles: spheres of one separation. dx: the impulse

@@ -283,7 +283,9 @@ OZ_FN void oz_gradient_take(const oz_frame *f, uint32_t i, oz_gradient_own *o) {
           load = a * (f->V0 * f->dt / f->m_ref) * rho;
   o->om = oz_ld(f->omega, i);
   oz_real one = oz_set(1.0f), light = oz_max(500.0f / rho, one);
-  o->fluid = oz_select(o->om > oz_set(0.0f), o->om, oz_select(oz_at_boundary(f, i), one, light));
+  /* its own where a body drags it (body_cling); rounding leaves all others as they are */
+  o->fluid = oz_select(o->om > oz_set(0.0f), oz_max(o->om, 999.9f / rho),
+                       oz_select(oz_at_boundary(f, i), one, light));
   o->hg = oz_select(oz_enough(f, i), f->zero_energy * (tau + f->dt) / (tau + f->dt + load),
                     oz_set(0.0f));
 }

@@ -25,8 +25,9 @@
  * an array lies (CPU; GPU where different): both are never alive at the same time.
  *
  *   array                 written by                   read by                          shares
- *   omega, a              material                     all following stages
- *   x.w                   material (= omega)           gradient, tension
+ *   omega, a              material; body_hold and      all following stages
+ *                         body_cling (omega)
+ *   x.w                   as omega                     gradient, tension
  *   gradient_sum, K, B    gradient                     both projections, finish, filter
  *   zero_energy_gate      gradient                     strain (through y.w), filter
  *   dilation              gradient, wall_rows          residual (bounds it), strain
@@ -143,6 +144,9 @@ typedef struct oz_frame {
   uint32_t boundary_still;      /* boundary particles rest, in the last substep and in this one */
   uint32_t has_loads;           /* loads on boundary particles are summed */
   uint32_t has_slip;            /* some boundary particles let fluid slip: those have rows */
+  uint32_t body_sticks;         /* body_touch: some body holds fluid in this iteration */
+  uint32_t body_clings;         /* body_stick: thick fluid clings to bodies with friction */
+  uint32_t body_adheres;        /* tension: some fluid's adhesion is not 1 */
   uint32_t is_conformation;     /* the model is conformation, which owns the multipliers */
   uint32_t projects_velocity;   /* velocities are projected before positions, walls included */
   /* density and conformation move one after the other (models/conformation.c) */
@@ -365,7 +369,6 @@ typedef struct oz_frame {
   oz_body_state *body_state; /* (body_count) */
   uint32_t *member;          /* (member_count) particle of each member slot, or OZ_NO_MEMBER */
   uint32_t body_count, member_count;
-  uint32_t body_sticks; /* body_touch: fluid sticks to some body */
 
   /* OZ_SCALAR_COUNT values kept by the backend: the last stage's reductions, coefficients of
    * conjugate gradients */

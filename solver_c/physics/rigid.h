@@ -208,4 +208,20 @@ OZ_FN void oz_body_turned(const oz_body_state *b, double by[4]) {
   oz_quat_mul(b->q, back, by);
 }
 
+OZ_FN uint32_t oz_owner_kind(uint32_t owner) { return owner >> OZ_OWNER_SHIFT; }
+
+/* Index of the body with this handle, or -1; bodies are in ascending order. */
+OZ_FN int64_t oz_body_index(const oz_frame *f, uint32_t owner) {
+  const uint32_t handle = owner & OZ_OWNER_HANDLE;
+  uint32_t lo = 0, hi = f->body_count;
+  while (lo < hi) {
+    uint32_t mid = lo + (hi - lo) / 2;
+    if (f->body[mid].handle < handle)
+      lo = mid + 1;
+    else
+      hi = mid;
+  }
+  return lo < f->body_count && f->body[lo].handle == handle ? (int64_t)lo : -1;
+}
+
 #endif

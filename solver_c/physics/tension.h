@@ -14,7 +14,8 @@
  * cohesion: 5.4 p d^3. Two halves of a lattice then bear 0.39 p before they part, at 0.3 d.
  *
  * Walls fill the half space behind them and count `adhesion` times, up to once; they pull as much
- * as they count, and up to twice that. Bodies and boundary particles count as fluid.
+ * as they count, and up to twice that. So do particles of bodies, which are pulled back. Boundary
+ * particles count as fluid.
  *
  * The force is explicit, the viscous solve that follows is not, so that the limit of a substep
  * grows with viscosity (OZ_TENSION_BEARS). Beyond it the force is reduced to the limit, particle by
@@ -35,7 +36,28 @@ OZ_FN void oz_tension_clear_item(const oz_frame *f, uint32_t i, oz_real *red) {
 /* ---- tension_start: (position, pull k lack dt^2 / (m_ref d^2)) to dx. red: number of reduced
  * particles ---- */
 
-OZ_SELF_VECTOR(tension_start, x, x)
+/* Adhesion of the pairs of a group of particle i: 1 but between fluid and a body, where it is the
+ * fluid's, `most` at most. */
+OZ_FN oz_real oz_pair_adhesion(const oz_frame *f, uint32_t i, const oz_group *n, float most) {
+  float of[OZ_LANES];
+  const uint32_t own = oz_word(f->owner, i);
+  for (uint32_t k = 0; k < OZ_LANES; k++) {
+    const uint32_t j = n->j[k], other = oz_word(f->owner, j), body = own ? own : other;
+    const int meet = (own == 0) != (other == 0) && body >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY;
+    of[k] = meet ? oz_minf(most, f->matter[oz_matter_of(f, own ? j : i)].adhesion) : 1.0f;
+  }
+  return oz_ld(of, 0);
+}
+
+typedef struct {
+  oz_v3 x;
+  uint32_t i;
+} oz_tension_start_self;
+
+OZ_FN void oz_tension_start_begin(const oz_frame *f, uint32_t i, oz_tension_start_self *s) {
+  s->x = oz_vec_of(f->x, i);
+  s->i = i;
+}
 
 OZ_FN void oz_tension_start_pair(const oz_frame *f, const oz_tension_start_self *s,
                                  const oz_group *n, oz_real *acc) {
@@ -47,6 +69,7 @@ OZ_FN void oz_tension_start_pair(const oz_frame *f, const oz_tension_start_self 
     oz_near4(f->p, n, v);
     w *= v[3];
   }
+  if (f->body_adheres) w *= oz_pair_adhesion(f, s->i, n, 1.0f);
   /* padding is the particle itself */
   acc[0] += oz_select(r2 > oz_set(1e-10f * f->h2), w, oz_set(0.0f));
 }
@@ -80,7 +103,17 @@ OZ_FN float oz_tension_scale(const oz_frame *f) {
 
 /* ---- tension: u_i += d / dt omega_i sum_j (pull_i + pull_j) d grad_i (Vm W) ---- */
 
-OZ_SELF_RECORD(tension, dx, x, pull)
+typedef struct {
+  oz_v3 x;
+  float pull;
+  uint32_t i;
+} oz_tension_self;
+
+OZ_FN void oz_tension_begin(const oz_frame *f, uint32_t i, oz_tension_self *s) {
+  s->x = oz_vec_of(f->dx, i);
+  s->pull = f->dx[4 * (size_t)i + 3];
+  s->i = i;
+}
 
 OZ_FN void oz_tension_pair(const oz_frame *f, const oz_tension_self *s, const oz_group *n,
                            oz_real *acc) {
@@ -94,6 +127,7 @@ OZ_FN void oz_tension_pair(const oz_frame *f, const oz_tension_self *s, const oz
     oz_near4(f->p, n, w);
     k *= w[3];
   }
+  if (f->body_adheres) k *= oz_pair_adhesion(f, s->i, n, 2.0f);
   acc[0] += k * r.x;
   acc[1] += k * r.y;
   acc[2] += k * r.z;

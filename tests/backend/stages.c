@@ -180,7 +180,7 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.laws = laws;
   step.has_heat = 1;
   step.has_air = 1;
-  step.has_tension = 1;
+  step.has_tension = step.has_adhesion = 1;
   step.has_ramps = strcmp(s->name, "corner") == 0;
   step.diffusivity = 2e-5f;
   /* half elastic, half fluid: mixed, it would be neither in the next substep */
@@ -193,7 +193,7 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.has_soft = step.soft_tears = s->soft_size > 0;
   /* the printed method inverts sums that held particles make nearly singular */
   const int held = s->soft_size > 0 && p.scheme != OOZE_SCHEME_PAPER;
-  step.has_stick = held;
+  step.has_stick = step.has_cling = held;
   step.soft_rate = soft.young * soft.stretch_bound + soft.bulk * soft.volume_bound;
   step.soft_damped = step.soft_rate * soft.damping;
   for (int k = 0; k < substeps; ++k) {

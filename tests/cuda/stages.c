@@ -308,7 +308,8 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
   step.backend = &t.base, step.params = &params, step.separation = D;
   step.velocity_iterations = params.velocity_iterations;
   step.position_iterations = params.position_iterations;
-  step.has_heat = step.has_air = 1, step.has_tension = 1, step.diffusivity = 2e-5f;
+  step.has_heat = step.has_air = 1, step.has_tension = step.has_adhesion = 1;
+  step.diffusivity = 2e-5f;
   /* half elastic, half fluid: mixed, it would be neither in the next substep */
   step.has_mixing = model == OOZE_MODEL_LINKS;
   step.mixing = 2e-4f;
@@ -322,7 +323,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
   step.has_soft = step.soft_tears = !s.calm;
   /* the printed method inverts sums that held particles make nearly singular */
   const int held = !s.calm && scheme != OOZE_SCHEME_PAPER;
-  step.has_stick = held;
+  step.has_stick = step.has_cling = held;
   if (s.calm)
     step.has_heat = step.has_air = step.has_mixing = step.has_tension =
         0; /* the CPU looks ahead then */
