@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by the other scripts: a temporary folder, which becomes the current one and goes at the end; `here`, the folder of the
-# scripts; `small`, a small scene; `failed` and its setter.
+# Sourced by the other scripts: a temporary folder, which becomes the current one and goes at the
+# end; `here`, the folder of the scripts; `small`, a small scene; `failed` and its setter.
 failed=0
 here=$(cd "$(dirname "$0")" && pwd)
 small="$here/small.json"

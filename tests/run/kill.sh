@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# kill.sh OOZE COUNT [SCENE]: kills `ooze run` COUNT times at random moments (half SIGKILL, half SIGTERM) and resumes it
-# each time. Every run must end with the state and with every point file of a run that was never killed, byte for byte.
+# kill.sh OOZE COUNT [SCENE]: kills `ooze run` COUNT times at random moments (half SIGKILL, half
+# SIGTERM) and resumes it each time. Every run must end with the state and with every point file of
+# a run that was never killed, byte for byte.
 ooze=$1 wanted=$2
 scene=${3:-$(dirname "$0")/small.json}
 folder=$(mktemp -d) || exit 1
@@ -32,7 +33,8 @@ while [ "$kills" -lt "$wanted" ]; do
     # without --json a stop does not wait for the substep
     if [ $(((kills + tries) % 2)) = 0 ]; then json=; else json=--json; fi
     # shellcheck disable=SC2086
-    "$ooze" run "$scene" -o "$folder/broken" --quiet $json $resume >"$folder/broken.json" 2>"$folder/broken.err" &
+    "$ooze" run "$scene" -o "$folder/broken" --quiet $json $resume \
+      >"$folder/broken.json" 2>"$folder/broken.err" &
     process=$!
     if [ "$kills" -lt "$wanted" ]; then
       sleep "$(awk "BEGIN { print $(random $((took + took / 3))) / 1000 }")"
@@ -51,11 +53,18 @@ while [ "$kills" -lt "$wanted" ]; do
     esac
   done
   runs=$((runs + 1))
-  [ -n "$json" ] || "$ooze" run "$scene" -o "$folder/broken" --quiet --json --resume >"$folder/broken.json" 2>"$folder/broken.err" || exit 1
+  [ -n "$json" ] || "$ooze" run "$scene" -o "$folder/broken" --quiet --json --resume \
+    >"$folder/broken.json" 2>"$folder/broken.err" || exit 1
   found=$(hash_of "$folder/broken.json")
-  [ "$found" = "$expected" ] || { echo "state $found after kills, $expected without (OOZE_KILL_SEED=$used)"; exit 1; }
+  [ "$found" = "$expected" ] || {
+    echo "state $found after kills, $expected without (OOZE_KILL_SEED=$used)"
+    exit 1
+  }
   for name in $names; do
-    cmp "$folder/whole/points/$name" "$folder/broken/points/$name" || { echo "OOZE_KILL_SEED=$used"; exit 1; }
+    cmp "$folder/whole/points/$name" "$folder/broken/points/$name" || {
+      echo "OOZE_KILL_SEED=$used"
+      exit 1
+    }
   done
   left=$(find "$folder/broken" -name '.*tmp*' | wc -l)
   [ "$left" = 0 ] || { echo "$left temporary files are left after a whole run"; exit 1; }

@@ -16,29 +16,40 @@ expect 0 'about 100 more from 1 emitter' "$ooze" info "$small" --set emitters.ta
 expect 0 'points' "$ooze" convert a/points/small.0004.bgeo.sc b.ply
 expect 0 'points' "$ooze" convert b.ply c.geo
 expect 0 'points' "$ooze" convert c.geo d.bgeo.sc
-cmp d.bgeo.sc a/points/small.0004.bgeo.sc >/dev/null || "$ooze" info d.bgeo.sc >/dev/null || failed=1
+cmp d.bgeo.sc a/points/small.0004.bgeo.sc >/dev/null || "$ooze" info d.bgeo.sc >/dev/null ||
+  failed=1
 expect 2 'No such file' "$ooze" convert nothing.ply e.ply
 # the extension of a finished run, and one that changed
-expect 0 '"last_frame":6' "$ooze" run "$small" -o a --set 'output.frames=[1,6]' --quiet --json --resume
-expect 2 'materials.thin.viscosity: 1 -> 2' "$ooze" run "$small" -o a --set 'output.frames=[1,8]' --set materials.thin.viscosity=2 --resume
-expect 0 '"last_frame":8' "$ooze" run "$small" -o a --set 'output.frames=[1,8]' --set materials.thin.viscosity=2 --resume --accept-changes --json
+expect 0 '"last_frame":6' \
+  "$ooze" run "$small" -o a --set 'output.frames=[1,6]' --quiet --json --resume
+expect 2 'materials.thin.viscosity: 1 -> 2' "$ooze" run "$small" -o a \
+  --set 'output.frames=[1,8]' --set materials.thin.viscosity=2 --resume
+expect 0 '"last_frame":8' "$ooze" run "$small" -o a \
+  --set 'output.frames=[1,8]' --set materials.thin.viscosity=2 --resume --accept-changes --json
 # the same scene with two models: a row each, the picture, and a model that there is not
-expect 0 '"stable_step"' "$ooze" compare "$small" --models blend,springs -o both --frames 3 --no-stable-step --json
+expect 0 '"stable_step"' \
+  "$ooze" compare "$small" --models blend,springs -o both --frames 3 --no-stable-step --json
 [ -s both/compare.png ] || { echo 'FAILED: no compare.png'; failed=1; }
-expect 2 'expected one of conformation' "$ooze" compare "$small" --models mud -o both --frames 3 --no-stable-step
+expect 2 'expected one of conformation' \
+  "$ooze" compare "$small" --models mud -o both --frames 3 --no-stable-step
 # refusals: one line each, with file, line, key, value and the range
 expect 1 'which scene' "$ooze" run
 expect 2 'small.json' "$ooze" run "$here/no/small.json"
-expect 2 "small.json:5: materials.goo.viscocity: there is no such key; did you mean viscosity?" "$ooze" run "$(
-  sed 's/"viscosity": {/"viscocity": {/' "$small" >typo_small.json; echo typo_small.json)"
-expect 2 '--set solver.substeps=-1: solver.substeps: -1 is out of range; expected a whole number from 0 to 1000' \
-  "$ooze" run "$small" --set solver.substeps=-1
+sed 's/"viscosity": {/"viscocity": {/' "$small" >typo_small.json
+expect 2 "small.json:5: materials.goo.viscocity: there is no such key; did you mean viscosity?" \
+  "$ooze" run typo_small.json
+refusal='solver.substeps: -1 is out of range; expected a whole number from 0 to 1000'
+expect 2 "--set solver.substeps=-1: $refusal" "$ooze" run "$small" --set solver.substeps=-1
 expect 1 'no range' "$ooze" run "$small" --frames x
 expect 2 'no wedge table' "$ooze" run "$small" --wedge 3
 # a refusal leaves nothing behind: neither folders nor files, and an old run keeps its checkpoints
 mkdir clean && cd clean || exit 1
-expect 2 'not in this build' "$ooze" run "$small" --backend cuda --device 0 -o new/deeper 2>/dev/null
-[ -e new ] && grep -q 'cuda' out && { echo 'FAILED: a run that was refused left folders'; failed=1; }
+expect 2 'not in this build' \
+  "$ooze" run "$small" --backend cuda --device 0 -o new/deeper 2>/dev/null
+[ -e new ] && grep -q 'cuda' out && {
+  echo 'FAILED: a run that was refused left folders'
+  failed=1
+}
 expect 2 'memory allowed' "$ooze" run "$small" -o new --max-memory 0.0001
 expect 2 'cannot open' "$ooze" render nothing.bgeo.sc -o new/a.png
 expect 2 'cannot open' "$ooze" render nothing.bgeo.sc -o new.mp4
@@ -47,16 +58,23 @@ expect 2 'is not among the choices' "$ooze" compare "$small" --models mud -o new
 [ "$(ls -A)" = out ] || { echo "FAILED: what was refused left $(ls -A)"; failed=1; }
 mkdir taken && : >taken/points
 expect 2 'taken/points: a file is where a folder is to be' "$ooze" run "$small" -o taken --quiet
-expect 2 'taken/points: a file is where a folder is to be' "$ooze" run "$small" -o taken/points/new --quiet
+expect 2 'taken/points: a file is where a folder is to be' \
+  "$ooze" run "$small" -o taken/points/new --quiet
 [ "$(ls -A taken)" = points ] || { echo "FAILED: what was refused left $(ls -A taken)"; failed=1; }
 cp -r ../a old && sum=$(cat old/checkpoints/* | cksum)
 expect 2 'memory allowed' "$ooze" run "$small" -o old --max-memory 0.0001
-[ "$(cat old/checkpoints/* | cksum)" = "$sum" ] || { echo 'FAILED: a run that was refused removed the checkpoints before it'; failed=1; }
+[ "$(cat old/checkpoints/* | cksum)" = "$sum" ] || {
+  echo 'FAILED: a run that was refused removed the checkpoints before it'
+  failed=1
+}
 cd .. || exit 1
 # farm and PDG lines
 "$ooze" run "$small" -o f --set 'output.frames=[1,5]' --farm --output-lines >out 2>&1
 grep -q '^ALF_PROGRESS [0-9]*%$' out || { echo "no ALF_PROGRESS line"; failed=1; }
-grep -q '^OUTPUT_FILE:f/points/small.0005.bgeo.sc;$' out || { echo "no OUTPUT_FILE line"; failed=1; }
+grep -q '^OUTPUT_FILE:f/points/small.0005.bgeo.sc;$' out || {
+  echo "no OUTPUT_FILE line"
+  failed=1
+}
 # a stop by signal at once
 "$ooze" run "$small" -o s --quiet --set 'output.frames=[1,3000]' >out 2>&1 &
 process=$!
