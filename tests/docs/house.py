@@ -1,8 +1,8 @@
 """house.py ROOT: bars of the sources that no reader should have to watch. `house.py --self-test`
 shows each bar a text that breaks it.
 
-- lines of at most 100 characters in C, C++, CUDA, lists (.def), Python and CMake, but for a word
-  that is longer;
+- lines of at most 100 characters in C, C++, CUDA, lists (.def), Python, CMake and shell scripts,
+  those without an ending too, but for a word that is longer;
 - comments whose subject is a noun: in every folder fewer than 1 of 100 have a clause with who,
   what, nobody and the like;
 - functions of a complexity (McCabe: 1 and every branch, loop, case, && || ?) of at most 30;
@@ -17,11 +17,12 @@ import collections
 import os
 import re
 import sys
+import tempfile
 
 LONGEST, MOST_COMPLEX, LARGEST, CLAUSES = 100, 30, 0.15, 0.01
 C = re.compile(r"\.(c|h|cpp|cu|def)$")
-SHELL = re.compile(r"(\.(sh|sbatch)|^dev)$")  # their lines may be longer
-SCRIPT = re.compile(r"(\.(py|sh|cmake|sbatch)|CMakeLists\.txt|^dev)$")
+SCRIPT = re.compile(r"(\.(py|sh|cmake|sbatch)|CMakeLists\.txt)$")
+SHELL = re.compile(rb"#!.*\b(?:ba|da)?sh\b")  # first line of dev and .ci/run
 PRONOUN = re.compile(r"\b(who|whom|whoever|what|nobody|everybody|somebody)\b", re.I)
 QUOTED = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])+'"
 C_COMMENT = r"/\*.*?\*/|//[^\n]*(?:\n[ \t]*//[^\n]*)*"
@@ -31,12 +32,21 @@ NO_FUNCTION = re.compile(r"(?:if|for|while|switch|do|else|return|namespace|exter
                          r"|union|class|typedef)\b")
 
 
+def is_shell(path):
+    """Of a name without an ending: whether a shell runs it."""
+    if "." in os.path.basename(path) or not os.path.isfile(path):
+        return False
+    with open(path, "rb") as f:
+        return SHELL.match(f.readline(80)) is not None
+
+
 def files(root):
     for folder, inside, names in os.walk(root):
-        inside[:] = sorted(d for d in inside if not re.match(r"\.|build|__pycache__", d))
+        inside[:] = sorted(d for d in inside
+                           if d == ".ci" or not re.match(r"\.|build|__pycache__", d))
         for name in sorted(names):
             path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-            if C.search(path) or SCRIPT.search(path):
+            if C.search(path) or SCRIPT.search(path) or is_shell(os.path.join(folder, name)):
                 with open(os.path.join(root, path), encoding="utf-8") as f:
                     yield path, f.read()
 
@@ -158,7 +168,7 @@ def judge(texts):
     problems, said, unsaid, lines = [], collections.Counter(), {}, collections.Counter()
     for path, text in texts.items():
         for n, line in enumerate(text.split("\n"), 1):
-            if len(line) > LONGEST and " " in line.strip() and not SHELL.search(path):
+            if len(line) > LONGEST and " " in line.strip():
                 problems.append("%s:%d: %d characters; at most %d" % (path, n, len(line), LONGEST))
         lines[room(path)] += len([line for line in text.split("\n") if line.strip()])
         for comment in comments(path, text):
@@ -198,6 +208,7 @@ def self_test():
     good = {"a%d/x.c" % k: "/* A noun. */\nint x%d(void) { return 0; }\n" % k for k in range(8)}
     bad = {
         "characters; at most": ("a1/x.c", "int y; /* %s */\n" % ("long " * 20)),
+        "x.sh:2: 110 characters; at most": ("a1/x.sh", "#!/bin/sh\necho %s\n" % ("long " * 21)),
         "in the place of a noun": ("a2/x.c", "/* What waits here is told. */\n"),
         "has a complexity of 31": ("a3/x.c", "void f(int a) {\n%s}\n" % ("if (a) a--;\n" * 30)),
         "x.py:1: g has a complexity of 31": (
@@ -213,6 +224,15 @@ def self_test():
         found = judge(good | more | {path: text})[0]
         if not any(words in f for f in found):
             sys.exit("house: '%s' is not found: %s" % (words, found))
+    with tempfile.TemporaryDirectory() as root:
+        os.makedirs(os.path.join(root, ".ci"))
+        for name, first in ((".ci/run", "#!/usr/bin/env bash"), ("dev", "#!/bin/sh"),
+                            ("LICENSE", "Text"), ("tool", "#!/usr/bin/env python3")):
+            with open(os.path.join(root, name), "w", encoding="utf-8") as f:
+                f.write(first + "\n")
+        seen = sorted(path for path, _ in files(root))
+        if seen != [".ci/run", "dev"]:
+            sys.exit("house: scripts read are %s; expected .ci/run and dev" % seen)
     print("house: each of %d faults is found" % len(bad))
 
 
