@@ -288,7 +288,10 @@ OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i,
   if (!(oz_wall_start(f, w) <= floor + OZ_WALL_TOUCH * f->d) &&
       (flat ? oz_wall_behind_plane(f, w, i, length) : oz_wall_behind(f, w, i, length)))
     return OZ_WALL_FREE;
-  return ends < f->wall_gap ? OZ_WALL_HELD : OZ_WALL_STANDS;
+  /* Pressure that is carried over presses the first layer to the wall before the solve; its row
+   * drags it, and friction on top would pin it. */
+  const int stands = g->row && oz_wall_start(f, w) > f->wall_gap;
+  return ends < f->wall_gap && !stands ? OZ_WALL_HELD : OZ_WALL_STANDS;
 }
 
 /* i: the contact's particle, g its values; length: of its row; flat: the caller knows that no

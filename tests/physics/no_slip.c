@@ -28,6 +28,8 @@ static ooze_collider slab(ooze_solver *s, int axis, float half, float at, float 
   return handle;
 }
 
+static float memory; /* s: relaxation time of the fluid that is pushed */
+
 /* Speed and height of each layer in the middle of the fluid, mean speed of all; returns the floor's
  * load in N m^-2 of its last step. */
 static double pushed(float friction, double speed[HIGH], double where[HIGH], double *mean) {
@@ -39,7 +41,7 @@ static double pushed(float friction, double speed[HIGH], double where[HIGH], dou
   ooze_material m;
   uint32_t index;
   ooze_material_default(&m);
-  m.viscosity = (float)viscosity, m.density = (float)density;
+  m.viscosity = (float)viscosity, m.density = (float)density, m.relaxation_time = memory;
   CHECK_OK(ooze_material_add(s, &m, &index), s);
   const float side = 0.1f + 0.5f * DEEP * d;
   const ooze_collider floor = slab(s, 1, 0.1f, -0.1f, friction);
@@ -88,6 +90,17 @@ OZ_CASE(a_floor_with_friction_holds_fluid_as_stokes_has_it) {
   const double exact = 2.0 * density * push * sqrt(nu * until / 3.14159265358979);
   printf("pull on the floor: %.2f Pa, exact %.2f\n", pull, exact);
   CHECK(fabs(pull / exact - 1.0) < 0.1, "%g, exact %g", pull, exact);
+}
+
+OZ_CASE(a_short_memory_changes_nothing) {
+  double plain[HIGH], speed[HIGH], where[HIGH], mean;
+  (void)pushed(1.0f, plain, where, &mean);
+  memory = 0.005f;
+  (void)pushed(1.0f, speed, where, &mean);
+  memory = 0.0f;
+  printf("lowest layer %.5f m/s, without memory %.5f\n", speed[0], plain[0]);
+  for (int l = 0; l < 6; ++l)
+    CHECK(fabs(speed[l] / plain[l] - 1.0) < 0.2, "layer %d: %g and %g m/s", l, speed[l], plain[l]);
 }
 
 OZ_CASE(a_slippery_floor_holds_nothing) {
