@@ -7,6 +7,7 @@
 #include <SIM/SIM_Object.h>
 #include <SIM/SIM_ObjectArray.h>
 #include <SIM/SIM_Options.h>
+#include <SIM/SIM_Position.h>
 #include <SIM/SIM_Utils.h>
 #include <UT/UT_Vector3.h>
 
@@ -94,20 +95,31 @@ void GAS_Ooze::makeEqualSubclass(const SIM_Data *source) {
   if (other) mySimulation = other->mySimulation;
 }
 
+// From the space of a geometry to the world: its own transform, then the position that it goes by.
+UT_DMatrix4 GAS_Ooze::to_world(const SIM_Object &object, const SIM_Geometry &geometry,
+                               const char *parm) const {
+  UT_DMatrix4 own, place;
+  geometry.getTransform(own);
+  // data of that name, where getGeometry takes the parameter that has it
+  const SIM_Position *position =
+      object.getPositionForGeometry(getOptions().getOptionS(parm).c_str());
+  if (!position) return own;
+  position->getTransform(place);
+  return own * place;
+}
+
 // One more geometry of an object, brought into the particles' space. False where there is none.
 bool GAS_Ooze::add(const SIM_Object *object, const char *parm, const UT_DMatrix4 &to_local,
                    GU_Detail &out) {
   const SIM_Geometry *g = getGeometry(object, parm, true);
   if (!g) return false;
-  UT_DMatrix4 to_world;
   GU_Detail copy; // so that no lock is held while the solver runs
   {
     SIM_GeometryAutoReadLock lock(g);
     if (!lock.getGdp()) return false;
     copy.replaceWith(*lock.getGdp());
   }
-  getGeometryToWorld(to_world, object, parm);
-  const UT_DMatrix4 whole = to_world * to_local;
+  const UT_DMatrix4 whole = to_world(*object, *g, parm) * to_local;
   if (!whole.isIdentity()) copy.transform(whole);
   out.merge(copy);
   return true;
@@ -118,8 +130,7 @@ bool GAS_Ooze::solve(SIM_Object *object, double timestep, oz::Report &report) {
   if (!geometry)
     return report.fail("the object has no geometry of the name that the parameter Geometry gives");
   OptionParms parms(getOptions());
-  UT_DMatrix4 to_local;
-  getGeometryToWorld(to_local, object, GAS_NAME_GEOMETRY);
+  UT_DMatrix4 to_local = to_world(*object, *geometry, GAS_NAME_GEOMETRY);
   if (to_local.invert()) return report.fail("the transform of the geometry has no inverse");
   if (!parms.move(to_local, report)) return false;
 

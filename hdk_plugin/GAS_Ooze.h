@@ -1,6 +1,7 @@
 // Gas Ooze: the microsolver. SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <GAS/GAS_SubSolver.h>
+#include <SIM/SIM_GeometryCopy.h>
 #include <UT/UT_Matrix4.h>
 
 #include <memory>
@@ -25,6 +26,8 @@ protected:
 private:
   static const SIM_DopDescription *getDopDescription();
   bool solve(SIM_Object *object, double timestep, oz::Report &report);
+  UT_DMatrix4 to_world(const SIM_Object &object, const SIM_Geometry &geometry,
+                       const char *parm) const;
   bool add(const SIM_Object *object, const char *parm, const UT_DMatrix4 &to_local, GU_Detail &out);
 
   std::shared_ptr<oz::Simulation> mySimulation;

@@ -215,18 +215,23 @@ OZ_CASE(the_microsolver_goes_on_through_the_copies_of_dops) {
 OZ_CASE(the_microsolver_honours_transforms_and_affectors) {
   fresh_world();
   SIM_Engine engine;
-  UT_Vector3 where[2];
-  for (int moved = 0; moved < 2; ++moved) {
+  UT_Vector3 where[3];
+  for (int moved = 0; moved < 3; ++moved) { // by its position, or without one by its geometry's
     SIM_Object object, ball;
     UT_DMatrix4 m = moved ? turned(0.7, 1, 2, 3) : UT_DMatrix4(1.0), back = m;
     CHECK_EQ(back.invert(), 0);
     GU_Detail &gdp = *data(object, "Geometry").gdh.gdpNC();
     block(gdp, 4, 0, 0.25, 0, D);
     gdp.transform(back); // the same place in the world
-    object.position = m;
+    if (moved < 2) {
+      object.position->matrix = m;
+    } else {
+      object.position.reset();
+      object.data["Geometry"]->transform = m;
+    }
     object.affectors = {&object, &ball};
     box(*data(ball, "Geometry").gdh.gdpNC(), 0.3, 0, 0, 0.2);
-    ball.position.rows[3][0] = -0.25; // from 0.3 to 0.05
+    ball.position->matrix.rows[3][0] = -0.25; // from 0.3 to 0.05
     auto solver = gas(D);
     solver->options.values["groundheight"] = {-0.3};
     for (int f = 0; f < 12; ++f)
@@ -240,12 +245,13 @@ OZ_CASE(the_microsolver_honours_transforms_and_affectors) {
     for (GA_Offset o : world_detail.order) CHECK(p->number<float>(o, 1) > -0.32f); // the ground
     CHECK(object.messages.empty(), "%s", object.messages[0].second.c_str());
   }
-  for (int k = 0; k < 3; ++k)
-    CHECK_NEAR((double)where[0][k], (double)where[1][k], 0.02, "the same but for rounding");
+  for (int moved : {1, 2})
+    for (int k = 0; k < 3; ++k)
+      CHECK_NEAR((double)where[0][k], (double)where[moved][k], 0.02, "the same but for rounding");
   CHECK(where[0][1] > -0.1f, "the affector holds some of it: %g", double(where[0][1]));
   SIM_Object scaled;
   block(*data(scaled, "Geometry").gdh.gdpNC(), 3, 0, 0, 0, D);
-  scaled.position.rows[0][0] = 2;
+  scaled.position->matrix.rows[0][0] = 2;
   auto solver = gas(D);
   CHECK(!solver->solve(engine, &scaled, 0, 1.0 / 24));
   CHECK(scaled.messages[0].second.find("scales") != std::string::npos);

@@ -16,7 +16,7 @@ public:
   GEO_Primitive(int t, const char *n) : type(t), title(n) {}
   virtual ~GEO_Primitive() {}
   int getTypeId() const { return type; }
-  UT_StringHolder getTypeName() const { return title; }
+  const char *getTypeName() const { return title; }
   GA_Size getVertexCount() const { return GA_Size(points.size()); }
   GA_Offset getPointOffset(GA_Size i) const { return points.at(size_t(i)); }
   GA_Offset getMapOffset() const { return place; }

@@ -9,7 +9,7 @@ function(standin_headers folder)
       geo:UT/UT_Assert.h,GEO/GEO_Primitive.h,GEO/GEO_PrimPoly.h,GEO/GEO_PolyCounts.h,GU/GU_PrimPoly.h,GU/GU_PrimPacked.h
       vdb:GU/GU_PrimVDB.h,GEO/GEO_PrimVolume.h,GEO/GEO_VolumeOptions.h,UT/UT_VoxelArray.h,GU/GU_ConvertParms.h
       op:OP/OP_Operator.h,OP/OP_AutoLockInputs.h,OP/OP_Context.h,OP/OP_NodeInfoParms.h,PRM/PRM_ParmList.h,PRM/PRM_Callback.h,OP/OP_OperatorTable.h,OP/OP_Director.h,CH/CH_Manager.h,PRM/PRM_Include.h,PRM/PRM_TemplateBuilder.h,SOP/SOP_Node.h,SOP/SOP_NodeVerb.h,SOP/SOP_NodeParmsOptions.h,DEP/DEP_MicroNode.h
-      sim:GAS/GAS_SubSolver.h,SIM/SIM_DopDescription.h,SIM/SIM_GeometryCopy.h,SIM/SIM_Object.h,SIM/SIM_Options.h,SIM/SIM_ObjectArray.h,SIM/SIM_Utils.h,SIM/SIM_Engine.h)
+      sim:GAS/GAS_SubSolver.h,SIM/SIM_DopDescription.h,SIM/SIM_GeometryCopy.h,SIM/SIM_Object.h,SIM/SIM_Options.h,SIM/SIM_ObjectArray.h,SIM/SIM_Position.h,SIM/SIM_Utils.h,SIM/SIM_Engine.h)
   foreach(entry IN LISTS names)
     string(REGEX MATCH "^[a-z]+" ours "${entry}")
     string(REGEX REPLACE "^[a-z]+:" "" theirs "${entry}")

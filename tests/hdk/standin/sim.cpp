@@ -42,9 +42,3 @@ SIM_GeometryCopy *GAS_SubSolver::getGeometryCopy(SIM_Object *o, const char *parm
   }
   return nullptr;
 }
-
-void GAS_SubSolver::getGeometryToWorld(UT_DMatrix4 &out, const SIM_Object *o, const char *parm) {
-  const SIM_Geometry *g = getGeometry(o, parm, true);
-  const UT_DMatrix4 first = g ? g->transform : UT_DMatrix4(1.0);
-  out = first * o->position;
-}

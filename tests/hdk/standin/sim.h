@@ -117,6 +117,14 @@ private:
   SIM_DataIdStrategy strategy;
 };
 
+class SIM_Position : public SIM_Data {
+public:
+  void getTransform(UT_DMatrix4 &out) const { out = matrix; }
+
+  // The stand-in's own.
+  UT_DMatrix4 matrix = UT_DMatrix4(1.0);
+};
+
 class SIM_Object;
 class SIM_ObjectArray {
 public:
@@ -132,10 +140,15 @@ public:
     out.all.clear();
     if (!std::strcmp(relationship, "SIM_RelationshipCollide")) out.all = affectors;
   }
+  // The argument is the data's name. Objects need not have a position.
+  const SIM_Position *getPositionForGeometry(const char *name) const {
+    if (!data.count(name)) standin::broken("the position of data that is not there", name);
+    return position.get();
+  }
 
   // The stand-in's own.
   std::map<std::string, std::unique_ptr<SIM_GeometryCopy>> data;
-  UT_DMatrix4 position = UT_DMatrix4(1.0); // of the object, in the world
+  std::unique_ptr<SIM_Position> position = std::make_unique<SIM_Position>(); // in the world
   std::vector<SIM_Object *> affectors;
 };
 class SIM_Engine {};
@@ -173,8 +186,6 @@ public:
   const SIM_Geometry *getGeometry(const SIM_Object *o, const char *parm, bool silent = false) {
     return getGeometryCopy(const_cast<SIM_Object *>(o), parm, silent);
   }
-  // The transform of that geometry and its object's position.
-  void getGeometryToWorld(UT_DMatrix4 &out, const SIM_Object *o, const char *parm);
 
   // The stand-in's own.
   bool solve(SIM_Engine &e, SIM_Object *o, SIM_Time t, SIM_Time dt);
