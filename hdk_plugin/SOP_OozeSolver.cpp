@@ -102,7 +102,7 @@ private:
 
   // ---- parts of the simulation ----
 
-  // Drops frames whose parameters or inputs have changed since.
+  // Drops frames made with other parameters or inputs than those of now.
   bool verify(int frame, const oz::Parms &now, oz::Report &report) {
     const bool keyed = getParmList()->getTimeDependent();
     const uint64_t constant = now.hash();

@@ -8,10 +8,10 @@
  *   OZ_TEST_MAIN()      once, in one of the program's files
  *
  * A case registers itself, so there is no second list of them. A failed check prints the value it
- * found and ends its case; the others still run. `test_x word` runs the cases whose names contain
- * the word, `test_x --list` names them. Checks belong on the main thread. Runs on CMocka where
- * there is one (OZ_HAVE_CMOCKA), otherwise on the few lines at the end of this file, which need
- * nothing but a C compiler. */
+ * found and ends its case; the others still run. `test_x word` runs the cases with
+ * the word in their names, `test_x --list` names them. Checks belong on the main thread. Runs on
+ * CMocka where there is one (OZ_HAVE_CMOCKA), otherwise on the few lines at the end of this file,
+ * which need nothing but a C compiler. */
 #ifndef OZ_TESTS_CHECK_H
 #define OZ_TESTS_CHECK_H
 

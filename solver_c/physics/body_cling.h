@@ -16,7 +16,7 @@
 #define OZ_BODY_STICK 1.4f
 /* particles of fluid that stick to a body, over its own: a coat of a small body */
 #define OZ_BODY_COAT 1.5f
-/* Viscosity's hold on the first layer, over viscosity / d. Along the body, whose surface is half a
+/* Viscosity's hold on the first layer, over viscosity / d. Along the body, with a surface half a
  * separation below: d / s; a film has a part of its own drag by its strain. Away from it:
  * lubrication's 3/2 R^2 / h^3, for air or fluid that comes in by one separation through a gap of
  * half of one. */

@@ -1,6 +1,6 @@
 /* A backend that runs every stage on two CPU backends, the vector build and the scalar one, and
- * compares their results. Part of stages.c; CUDA has its own (tests/cuda/compare.h), whose sides
- * lie in other layouts. SPDX-License-Identifier: Apache-2.0 */
+ * compares their results. Part of stages.c; CUDA has its own (tests/cuda/compare.h), with two
+ * layouts of the arrays. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_TESTS_BACKEND_TWIN_H
 #define OZ_TESTS_BACKEND_TWIN_H
 

@@ -3,13 +3,13 @@
 the first MOST calls of a kind failing, one a run.
 
 KIND is that of fault.c: malloc, malloc+, write, sync, close, rename, open, thread. WORK: run
-(points and .vdb), mesh (.ply besides), read (a run whose fluid and collider are .bgeo.sc files),
+(points and .vdb), mesh (.ply besides), read (a run with fluid and collider from .bgeo.sc files),
 resume (the second half of a run), surface (`ooze surface` of cached points, to .obj) and vdb (the
 same to .vdb). Every run must end by itself with the right code: 0, 4 (out of memory) for
 allocations and 2 for the disk. Each file under its own name must be whole, that is the same bytes
 as that of a run without faults; after a run that ended well all of them must be there, and a run
 that did not must come to the same files when it is asked again. --cpus N is a machine of N
-processors, whose workers TBB starts. SPDX-License-Identifier: Apache-2.0
+processors, with as many workers of TBB. SPDX-License-Identifier: Apache-2.0
 """
 import argparse
 import json
