@@ -103,7 +103,7 @@ class Headers:
             self.functions.append((name, out, kinds))
 
     def read_defaults(self, text):
-        default = r"static inline void (ooze_\w+)_default\(\1 \*\w+\)\s*\{(.*?)\n\}"
+        default = r"static inline void (ooze_\w+)_default\(\1 \*\w+\)\s*\{(.*?)\}"
         for name, body in re.findall(default, text, flags=re.S):
             values = []
             for statement in (s.strip() for s in body.split(";")):

@@ -385,7 +385,7 @@ OOZE_API const char *ooze_capture_message(const ooze_capture *c); /* of the last
  * bodies) as 32-bit words, for hosts that keep the particles' attributes themselves. Adding the
  * same particles, parameters, materials, colliders and emitters (under their handles) and then
  * loading the words continues bit for bit. words NULL: only counts. Emitters that are not there, or
- * whose speed or activity is another, keep their values. */
+ * that have another speed or activity, keep their values. */
 OOZE_API ooze_result ooze_clock_save(ooze_solver *s, uint32_t *words, uint32_t capacity,
                                      uint32_t *out_count);
 OOZE_API ooze_result ooze_clock_load(ooze_solver *s, const uint32_t *words, uint32_t count);
@@ -442,16 +442,14 @@ OOZE_API void ooze_conformation_advance(const float q[6], const float grad_u[9],
 /* ---- Defaults ---------------------------------------------------------------------------- */
 
 static inline void ooze_solver_desc_default(ooze_solver_desc *d) {
-  memset(d, 0, sizeof *d);
-  d->size = (uint32_t)sizeof *d;
+  OOZE_CLEAR(d);
   d->device = -1;
   d->particle_separation = 0.01f;
   d->max_particles = 1u << 30;
   ooze_hooks_default(&d->hooks);
 }
 static inline void ooze_params_default(ooze_params *p) {
-  memset(p, 0, sizeof *p);
-  p->size = (uint32_t)sizeof *p;
+  OOZE_CLEAR(p);
   p->gravity[1] = -9.81f;
   p->time_scale = 1.0f;
   p->min_substeps = 1;
@@ -494,8 +492,7 @@ static inline void ooze_params_default(ooze_params *p) {
   p->ambient_temperature = 293.15f;
 }
 static inline void ooze_material_default(ooze_material *m) {
-  memset(m, 0, sizeof *m);
-  m->size = (uint32_t)sizeof *m;
+  OOZE_CLEAR(m);
   m->density = 1000.0f;
   m->compliance = 1e-4f;
   m->temperature = 293.15f;
@@ -504,22 +501,10 @@ static inline void ooze_material_default(ooze_material *m) {
   m->flow_index = 1.0f;
   m->thinning_sharpness = 2.0f;
 }
-static inline void ooze_stats_default(ooze_stats *t) {
-  memset(t, 0, sizeof *t);
-  t->size = (uint32_t)sizeof *t;
-}
-static inline void ooze_stage_time_default(ooze_stage_time *t) {
-  memset(t, 0, sizeof *t);
-  t->size = (uint32_t)sizeof *t;
-}
-static inline void ooze_schema_entry_default(ooze_schema_entry *e) {
-  memset(e, 0, sizeof *e);
-  e->size = (uint32_t)sizeof *e;
-}
-static inline void ooze_backend_info_default(ooze_backend_info *b) {
-  memset(b, 0, sizeof *b);
-  b->size = (uint32_t)sizeof *b;
-}
+static inline void ooze_stats_default(ooze_stats *t) { OOZE_CLEAR(t); }
+static inline void ooze_stage_time_default(ooze_stage_time *t) { OOZE_CLEAR(t); }
+static inline void ooze_schema_entry_default(ooze_schema_entry *e) { OOZE_CLEAR(e); }
+static inline void ooze_backend_info_default(ooze_backend_info *b) { OOZE_CLEAR(b); }
 
 #ifdef __cplusplus
 }

@@ -58,6 +58,9 @@ OOZE_API const char *ooze_version_text(void); /* "0.2.0" */
 OOZE_API const char *ooze_build_text(void);
 OOZE_API const char *ooze_result_name(ooze_result r);
 
+/* All fields 0 and the size told: the start of every ooze_*_default. */
+#define OOZE_CLEAR(s) (memset((s), 0, sizeof *(s)), (void)((s)->size = (uint32_t)sizeof *(s)))
+
 /* ---- Hooks of the host ---------------------------------------------------------- */
 
 typedef void (*ooze_range_fn)(void *arg, uint32_t begin, uint32_t end);
@@ -81,10 +84,7 @@ typedef struct ooze_hooks {
    * For a host that has no use for the state any more, or has a checkpoint of it. */
   int (*abandon)(void *user);
 } ooze_hooks;
-static inline void ooze_hooks_default(ooze_hooks *h) {
-  memset(h, 0, sizeof *h);
-  h->size = (uint32_t)sizeof *h;
-}
+static inline void ooze_hooks_default(ooze_hooks *h) { OOZE_CLEAR(h); }
 
 typedef struct ooze_solver ooze_solver;
 

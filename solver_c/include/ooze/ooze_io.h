@@ -295,34 +295,20 @@ OOZE_API ooze_result ooze_file_read(const char *path, uint64_t max_bytes, void *
 /* ---- Defaults ---------------------------------------------------------------------------- */
 
 static inline void ooze_io_limits_default(ooze_io_limits *l) {
-  memset(l, 0, sizeof *l);
-  l->size = (uint32_t)sizeof *l;
+  OOZE_CLEAR(l);
   l->max_depth = 64;
   l->max_bytes = (uint64_t)16 << 30;
 }
 static inline void ooze_write_options_default(ooze_write_options *o) {
-  memset(o, 0, sizeof *o);
-  o->size = (uint32_t)sizeof *o;
+  OOZE_CLEAR(o);
   o->sync = 1;
   o->compression = 1;
   o->threads = 1;
 }
-static inline void ooze_points_attribute_default(ooze_points_attribute *a) {
-  memset(a, 0, sizeof *a);
-  a->size = (uint32_t)sizeof *a;
-}
-static inline void ooze_mesh_samples_default(ooze_mesh_samples *s) {
-  memset(s, 0, sizeof *s);
-  s->size = (uint32_t)sizeof *s;
-}
-static inline void ooze_mesh_default(ooze_mesh *m) {
-  memset(m, 0, sizeof *m);
-  m->size = (uint32_t)sizeof *m;
-}
-static inline void ooze_file_info_default(ooze_file_info *i) {
-  memset(i, 0, sizeof *i);
-  i->size = (uint32_t)sizeof *i;
-}
+static inline void ooze_points_attribute_default(ooze_points_attribute *a) { OOZE_CLEAR(a); }
+static inline void ooze_mesh_samples_default(ooze_mesh_samples *s) { OOZE_CLEAR(s); }
+static inline void ooze_mesh_default(ooze_mesh *m) { OOZE_CLEAR(m); }
+static inline void ooze_file_info_default(ooze_file_info *i) { OOZE_CLEAR(i); }
 
 #ifdef __cplusplus
 }

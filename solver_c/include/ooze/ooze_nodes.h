@@ -56,14 +56,8 @@ OOZE_API ooze_result ooze_node_parm_get(uint32_t node, uint32_t index, ooze_node
  * ooze_io_free. */
 OOZE_API ooze_result ooze_node_dialog(uint32_t node, char **out, ooze_message *why);
 
-static inline void ooze_node_default(ooze_node *n) {
-  memset(n, 0, sizeof *n);
-  n->size = (uint32_t)sizeof *n;
-}
-static inline void ooze_node_parm_default(ooze_node_parm *p) {
-  memset(p, 0, sizeof *p);
-  p->size = (uint32_t)sizeof *p;
-}
+static inline void ooze_node_default(ooze_node *n) { OOZE_CLEAR(n); }
+static inline void ooze_node_parm_default(ooze_node_parm *p) { OOZE_CLEAR(p); }
 
 #ifdef __cplusplus
 }

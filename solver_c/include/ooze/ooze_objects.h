@@ -239,8 +239,7 @@ static inline void ooze_pose_default(ooze_pose *p) {
   p->rotation[3] = 1.0f;
 }
 static inline void ooze_collider_desc_default(ooze_collider_desc *c) {
-  memset(c, 0, sizeof *c);
-  c->size = (uint32_t)sizeof *c;
+  OOZE_CLEAR(c);
   c->half[0] = c->half[1] = c->half[2] = 0.5f;
   ooze_pose_default(&c->start);
   ooze_pose_default(&c->end);
@@ -250,8 +249,7 @@ static inline void ooze_collider_desc_default(ooze_collider_desc *c) {
   c->wall_density = 1;
 }
 static inline void ooze_emitter_desc_default(ooze_emitter_desc *e) {
-  memset(e, 0, sizeof *e);
-  e->size = (uint32_t)sizeof *e;
+  OOZE_CLEAR(e);
   e->active = 1;
   e->radius = 0.01f;
   e->speed = 0.5f;
@@ -262,8 +260,7 @@ static inline void ooze_emitter_desc_default(ooze_emitter_desc *e) {
   e->outline_points = 6;
 }
 static inline void ooze_body_desc_default(ooze_body_desc *b) {
-  memset(b, 0, sizeof *b);
-  b->size = (uint32_t)sizeof *b;
+  OOZE_CLEAR(b);
   b->friction = 0.5f;
   ooze_pose_default(&b->pose);
   b->stretch_compliance = 1e-4f;
@@ -271,10 +268,7 @@ static inline void ooze_body_desc_default(ooze_body_desc *b) {
   b->keep_volume = 1;
   b->held = 0.3f;
 }
-static inline void ooze_body_state_default(ooze_body_state *b) {
-  memset(b, 0, sizeof *b);
-  b->size = (uint32_t)sizeof *b;
-}
+static inline void ooze_body_state_default(ooze_body_state *b) { OOZE_CLEAR(b); }
 
 #ifdef __cplusplus
 }

@@ -131,18 +131,9 @@ OOZE_API ooze_result ooze_links_read(ooze_solver *s, uint64_t first, uint64_t co
 
 /* ---- Defaults ---------------------------------------------------------------------------- */
 
-static inline void ooze_particles_default(ooze_particles *p) {
-  memset(p, 0, sizeof *p);
-  p->size = (uint32_t)sizeof *p;
-}
-static inline void ooze_links_default(ooze_links *l) {
-  memset(l, 0, sizeof *l);
-  l->size = (uint32_t)sizeof *l;
-}
-static inline void ooze_attribute_info_default(ooze_attribute_info *a) {
-  memset(a, 0, sizeof *a);
-  a->size = (uint32_t)sizeof *a;
-}
+static inline void ooze_particles_default(ooze_particles *p) { OOZE_CLEAR(p); }
+static inline void ooze_links_default(ooze_links *l) { OOZE_CLEAR(l); }
+static inline void ooze_attribute_info_default(ooze_attribute_info *a) { OOZE_CLEAR(a); }
 
 #ifdef __cplusplus
 }

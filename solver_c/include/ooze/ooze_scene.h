@@ -226,40 +226,20 @@ OOZE_API ooze_result ooze_step_forced(ooze_solver *s, const ooze_forces *forces,
 
 /* ---- Defaults ---------------------------------------------------------------------------- */
 
-static inline void ooze_forces_default(ooze_forces *f) {
-  memset(f, 0, sizeof *f);
-  f->size = (uint32_t)sizeof *f;
-}
-static inline void ooze_preset_default(ooze_preset *p) {
-  memset(p, 0, sizeof *p);
-  p->size = (uint32_t)sizeof *p;
-}
-static inline void ooze_scene_options_default(ooze_scene_options *o) {
-  memset(o, 0, sizeof *o);
-  o->size = (uint32_t)sizeof *o;
-}
-static inline void ooze_scene_info_default(ooze_scene_info *i) {
-  memset(i, 0, sizeof *i);
-  i->size = (uint32_t)sizeof *i;
-}
-static inline void ooze_scene_estimate_default(ooze_scene_estimate *e) {
-  memset(e, 0, sizeof *e);
-  e->size = (uint32_t)sizeof *e;
-}
+static inline void ooze_forces_default(ooze_forces *f) { OOZE_CLEAR(f); }
+static inline void ooze_preset_default(ooze_preset *p) { OOZE_CLEAR(p); }
+static inline void ooze_scene_options_default(ooze_scene_options *o) { OOZE_CLEAR(o); }
+static inline void ooze_scene_info_default(ooze_scene_info *i) { OOZE_CLEAR(i); }
+static inline void ooze_scene_estimate_default(ooze_scene_estimate *e) { OOZE_CLEAR(e); }
 static inline void ooze_picture_options_default(ooze_picture_options *o) {
-  memset(o, 0, sizeof *o);
-  o->size = (uint32_t)sizeof *o;
+  OOZE_CLEAR(o);
   o->zoom = 1.0f;
 }
 static inline void ooze_run_options_default(ooze_run_options *o) {
-  memset(o, 0, sizeof *o);
-  o->size = (uint32_t)sizeof *o;
+  OOZE_CLEAR(o);
   o->last_frame = -1;
 }
-static inline void ooze_run_report_default(ooze_run_report *r) {
-  memset(r, 0, sizeof *r);
-  r->size = (uint32_t)sizeof *r;
-}
+static inline void ooze_run_report_default(ooze_run_report *r) { OOZE_CLEAR(r); }
 
 #ifdef __cplusplus
 }

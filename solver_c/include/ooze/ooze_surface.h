@@ -484,8 +484,7 @@ OOZE_API ooze_result ooze_render(const ooze_render_desc *desc, ooze_image *out, 
 /* ---- Defaults ---------------------------------------------------------------------------- */
 
 static inline void ooze_surface_desc_default(ooze_surface_desc *d) {
-  memset(d, 0, sizeof *d);
-  d->size = (uint32_t)sizeof *d;
+  OOZE_CLEAR(d);
   d->separation = 0.01f;
   d->half_width = 3.0f;
   d->position_smoothing = 0.9f;
@@ -494,31 +493,17 @@ static inline void ooze_surface_desc_default(ooze_surface_desc *d) {
   d->attributes = OOZE_FILL_BAND;
   d->max_voxels = 4000000000u;
 }
-static inline void ooze_surface_points_default(ooze_surface_points *p) {
-  memset(p, 0, sizeof *p);
-  p->size = (uint32_t)sizeof *p;
-}
-static inline void ooze_surface_info_default(ooze_surface_info *i) {
-  memset(i, 0, sizeof *i);
-  i->size = (uint32_t)sizeof *i;
-}
+static inline void ooze_surface_points_default(ooze_surface_points *p) { OOZE_CLEAR(p); }
+static inline void ooze_surface_info_default(ooze_surface_info *i) { OOZE_CLEAR(i); }
 static inline void ooze_vdb_options_default(ooze_vdb_options *o) {
-  memset(o, 0, sizeof *o);
-  o->size = (uint32_t)sizeof *o;
+  OOZE_CLEAR(o);
   o->surface_name = "surface";
   o->velocity_name = "v";
 }
-static inline void ooze_vdb_grid_default(ooze_vdb_grid *g) {
-  memset(g, 0, sizeof *g);
-  g->size = (uint32_t)sizeof *g;
-}
-static inline void ooze_sdf_default(ooze_sdf *s) {
-  memset(s, 0, sizeof *s);
-  s->size = (uint32_t)sizeof *s;
-}
+static inline void ooze_vdb_grid_default(ooze_vdb_grid *g) { OOZE_CLEAR(g); }
+static inline void ooze_sdf_default(ooze_sdf *s) { OOZE_CLEAR(s); }
 static inline void ooze_sdf_desc_default(ooze_sdf_desc *d) {
-  memset(d, 0, sizeof *d);
-  d->size = (uint32_t)sizeof *d;
+  OOZE_CLEAR(d);
   d->voxel = 0.01f;
   d->exterior_band = 3.0f;
   d->interior_band = 6.0f;
@@ -529,18 +514,13 @@ static inline void ooze_sdf_desc_default(ooze_sdf_desc *d) {
   d->max_seconds = 60.0f;
 }
 static inline void ooze_fill_desc_default(ooze_fill_desc *d) {
-  memset(d, 0, sizeof *d);
-  d->size = (uint32_t)sizeof *d;
+  OOZE_CLEAR(d);
   d->separation = 0.01f;
   d->max_particles = 1u << 30;
 }
-static inline void ooze_image_default(ooze_image *i) {
-  memset(i, 0, sizeof *i);
-  i->size = (uint32_t)sizeof *i;
-}
+static inline void ooze_image_default(ooze_image *i) { OOZE_CLEAR(i); }
 static inline void ooze_look_default(ooze_look *l) {
-  memset(l, 0, sizeof *l);
-  l->size = (uint32_t)sizeof *l;
+  OOZE_CLEAR(l);
   l->colour[0] = 0.30f;
   l->colour[1] = 0.55f;
   l->colour[2] = 0.80f;
@@ -548,8 +528,7 @@ static inline void ooze_look_default(ooze_look *l) {
   l->softness = 0.2f;
 }
 static inline void ooze_render_shape_default(ooze_render_shape *r) {
-  memset(r, 0, sizeof *r);
-  r->size = (uint32_t)sizeof *r;
+  OOZE_CLEAR(r);
   r->half[0] = r->half[1] = r->half[2] = 0.5f;
   ooze_pose_default(&r->pose);
   r->colour[0] = 0.62f;
@@ -558,8 +537,7 @@ static inline void ooze_render_shape_default(ooze_render_shape *r) {
   r->gloss = 0.25f;
 }
 static inline void ooze_render_desc_default(ooze_render_desc *r) {
-  memset(r, 0, sizeof *r);
-  r->size = (uint32_t)sizeof *r;
+  OOZE_CLEAR(r);
   r->width = 960;
   r->height = 540;
   r->samples = 4;
