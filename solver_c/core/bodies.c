@@ -32,13 +32,7 @@ void oz_bodies_clear(oz_bodies *b) {
 
 static oz_body *find(const oz_bodies *b, uint32_t handle) {
   uint32_t lo = 0, hi = b->count;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (b->body[mid].handle < handle)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
+  OZ_LOWER_BOUND(lo, hi, mid, b->body[mid].handle < handle)
   return lo < b->count && b->body[lo].handle == handle ? b->body + lo : NULL;
 }
 

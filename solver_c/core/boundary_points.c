@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/boundary.h"
+#include "physics/search.h"
 
 static const double PI = 3.14159265358979323846, GOLDEN = 2.39996322972865332;
 
@@ -159,13 +160,7 @@ int oz_boundary_weigh(oz_memory *memory, const float *x, uint32_t count, double 
       for (int k = 0; k < 3; k++) at[k] = ((int64_t)floor((double)p[k] / h) + off[k]) & 0xfffff;
       const uint64_t key = key_of(at[0], at[1], at[2]);
       uint32_t lo = 0, hi = count;
-      while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (cells[mid].key < key)
-          lo = mid + 1;
-        else
-          hi = mid;
-      }
+      OZ_LOWER_BOUND(lo, hi, mid, cells[mid].key < key)
       for (; lo < count && cells[lo].key == key; lo++) {
         const float *q = x + 3 * (size_t)cells[lo].index;
         double r2 = 0.0;

@@ -115,13 +115,7 @@ void oz_colliders_destroy(oz_colliders *c) {
 
 static oz_collider_slot *find(const oz_colliders *c, uint32_t handle) {
   uint32_t lo = 0, hi = c->count;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (c->slot[mid].handle < handle)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
+  OZ_LOWER_BOUND(lo, hi, mid, c->slot[mid].handle < handle)
   return lo < c->count && c->slot[lo].handle == handle ? c->slot + lo : NULL;
 }
 static ooze_result not_found(uint32_t handle, ooze_message *why) {

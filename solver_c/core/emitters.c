@@ -6,6 +6,7 @@
 
 #include "core/colliders.h"
 #include "base/schema.h"
+#include "physics/search.h"
 
 void oz_emitters_init(oz_emitters *e, oz_memory *memory, float separation) {
   memset(e, 0, sizeof *e);
@@ -30,13 +31,7 @@ void oz_births_release(oz_births *b, oz_memory *memory) {
 
 oz_emitter_slot *oz_emitters_find(const oz_emitters *e, uint32_t handle) {
   uint32_t lo = 0, hi = e->count;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (e->slot[mid].handle < handle)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
+  OZ_LOWER_BOUND(lo, hi, mid, e->slot[mid].handle < handle)
   return lo < e->count && e->slot[lo].handle == handle ? e->slot + lo : NULL;
 }
 static ooze_result not_found(uint32_t handle, ooze_message *why) {

@@ -1,6 +1,7 @@
 /* Particles by rank and by id, and checks of a host's arrays. SPDX-License-Identifier:
  * Apache-2.0 */
 #include "core/particles.h"
+#include "physics/search.h"
 
 #include <math.h>
 
@@ -41,13 +42,7 @@ ooze_result oz_rank_map(ooze_solver *s) {
 int oz_rank_of(const ooze_solver *s, uint64_t id, uint32_t *out) {
   const oz_particles *p = &s->particles;
   uint32_t low = 0, high = p->count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (p->ids[middle] < id)
-      low = middle + 1;
-    else
-      high = middle;
-  }
+  OZ_LOWER_BOUND(low, high, middle, p->ids[middle] < id)
   *out = low;
   return low < p->count && p->ids[low] == id;
 }

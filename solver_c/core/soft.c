@@ -114,13 +114,7 @@ static int find_pairs(builder *b, double d) {
       const int step[3] = {column / 3 - 1, column % 3 - 1, -1};
       const uint64_t from = cell_of(b, x, step);
       uint32_t low = 0, high = n;
-      while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (b->spots[middle].cell < from)
-          low = middle + 1;
-        else
-          high = middle;
-      }
+      OZ_LOWER_BOUND(low, high, middle, b->spots[middle].cell < from)
       for (; low < n && b->spots[low].cell <= from + 2; ++low) {
         const uint32_t j = b->spots[low].point;
         double y[3], l2 = 0;

@@ -49,13 +49,7 @@ OZ_FN const oz_collider *oz_boundary_of(const oz_frame *f, uint32_t i) {
   const uint32_t handle = oz_word(f->owner, i) & OZ_OWNER_HANDLE;
   uint32_t lo = 0, hi = f->collider_count;
   if (oz_word(f->owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY) return NULL;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (f->collider[mid].handle < handle)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
+  OZ_LOWER_BOUND(lo, hi, mid, f->collider[mid].handle < handle)
   return lo < f->collider_count && f->collider[lo].handle == handle ? f->collider + lo : NULL;
 }
 

@@ -6,6 +6,7 @@
 
 #include "physics/frame.h"
 #include "physics/lanes.h"
+#include "physics/search.h"
 
 /* As OOZE_SHAPE_* and OOZE_ROLE_* in ooze.h, which physics may not include; tests/physics/shapes.c
  * compares. */
@@ -107,20 +108,17 @@ OZ_FN uint64_t oz_brick_key(int32_t bx, int32_t by, int32_t bz) {
          (uint64_t)(uint32_t)(bz + OZ_BRICK_BIAS);
 }
 
+/* Place of a key among the `count` ascending ones from `first`, or -1. */
+OZ_FN int64_t oz_key_find(const uint64_t *keys, uint32_t first, uint32_t count, uint64_t key) {
+  uint32_t lo = first, hi = first + count;
+  OZ_LOWER_BOUND(lo, hi, mid, keys[mid] < key)
+  return lo < first + count && keys[lo] == key ? (int64_t)lo : -1;
+}
+
 /* Index of the brick in f->brick_values, or -1. */
 OZ_FN int64_t oz_brick_find(const oz_frame *f, const oz_collider *c, int32_t bx, int32_t by,
                             int32_t bz) {
-  uint64_t key = oz_brick_key(bx, by, bz);
-  uint32_t lo = c->brick_first, hi = c->brick_first + c->brick_count;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (f->brick_key[mid] < key)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
-  if (lo < c->brick_first + c->brick_count && f->brick_key[lo] == key) return (int64_t)lo;
-  return -1;
+  return oz_key_find(f->brick_key, c->brick_first, c->brick_count, oz_brick_key(bx, by, bz));
 }
 
 /* Value (m) and gradient (pure number) at voxel coordinates v (finite, within the keys' range),
@@ -222,17 +220,10 @@ OZ_FN int oz_friction_map_at(const oz_frame *f, const oz_collider *c, const floa
   for (int k = 0; k < 8; k++) {
     const int32_t x = i[0] + (k >> 2), y = i[1] + ((k >> 1) & 1), z = i[2] + (k & 1);
     const uint64_t key = oz_brick_key((x - (x & 7)) / 8, (y - (y & 7)) / 8, (z - (z & 7)) / 8);
-    uint32_t lo = c->friction_map_first, hi = c->friction_map_first + c->friction_map_count;
-    while (lo < hi) {
-      const uint32_t mid = lo + (hi - lo) / 2;
-      if (f->friction_map_key[mid] < key)
-        lo = mid + 1;
-      else
-        hi = mid;
-    }
-    if (lo >= c->friction_map_first + c->friction_map_count || f->friction_map_key[lo] != key)
-      continue;
-    const float *at = f->friction_map_values + (size_t)lo * OZ_FRICTION_MAP_FLOATS +
+    const int64_t brick =
+        oz_key_find(f->friction_map_key, c->friction_map_first, c->friction_map_count, key);
+    if (brick < 0) continue;
+    const float *at = f->friction_map_values + (size_t)brick * OZ_FRICTION_MAP_FLOATS +
                       2 * (size_t)((z & 7) + 8 * ((y & 7) + 8 * (x & 7)));
     const float w = (k >> 2 ? t[0] : 1.0f - t[0]) * ((k >> 1) & 1 ? t[1] : 1.0f - t[1]) *
                     (k & 1 ? t[2] : 1.0f - t[2]);

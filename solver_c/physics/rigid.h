@@ -6,6 +6,7 @@
 
 #include "physics/frame.h"
 #include "physics/lanes.h"
+#include "physics/search.h"
 
 OZ_FN double oz_dot3(const double a[3], const double b[3]) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
@@ -214,13 +215,7 @@ OZ_FN uint32_t oz_owner_kind(uint32_t owner) { return owner >> OZ_OWNER_SHIFT; }
 OZ_FN int64_t oz_body_index(const oz_frame *f, uint32_t owner) {
   const uint32_t handle = owner & OZ_OWNER_HANDLE;
   uint32_t lo = 0, hi = f->body_count;
-  while (lo < hi) {
-    uint32_t mid = lo + (hi - lo) / 2;
-    if (f->body[mid].handle < handle)
-      lo = mid + 1;
-    else
-      hi = mid;
-  }
+  OZ_LOWER_BOUND(lo, hi, mid, f->body[mid].handle < handle)
   return lo < f->body_count && f->body[lo].handle == handle ? (int64_t)lo : -1;
 }
 
