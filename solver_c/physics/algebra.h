@@ -40,16 +40,8 @@ OZ_FN oz_v3 oz_s3_v(const oz_s3 *a, oz_v3 v) {
 }
 
 OZ_FN oz_m3 oz_s3_full(const oz_s3 *a) {
-  oz_m3 r;
-  r.m[0] = a->s[0];
-  r.m[1] = a->s[3];
-  r.m[2] = a->s[4];
-  r.m[3] = a->s[3];
-  r.m[4] = a->s[1];
-  r.m[5] = a->s[5];
-  r.m[6] = a->s[4];
-  r.m[7] = a->s[5];
-  r.m[8] = a->s[2];
+  const oz_real *s = a->s;
+  oz_m3 r = {{s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]}};
   return r;
 }
 

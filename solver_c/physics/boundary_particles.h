@@ -101,8 +101,7 @@ OZ_SELF_VECTOR(boundary_slip, x, x)
 OZ_FN void oz_boundary_slip_pair(const oz_frame *f, const oz_boundary_slip_self *s,
                                  const oz_group *n, oz_real *acc) {
   oz_real x[4];
-  oz_near4(f->x, n, x);
-  oz_v3 r = {x[0] - s->x.x, x[1] - s->x.y, x[2] - s->x.z}, u = oz_vec_near(f->u, n);
+  oz_v3 r = oz_near_from(f->x, n, s->x, x), u = oz_vec_near(f->u, n);
   /* only particles that are free */
   oz_real w = oz_select(x[3] > oz_set(0.0f), oz_kernel(f, oz_dot(r, r)), oz_set(0.0f));
   acc[0] += w * u.x;

@@ -140,23 +140,13 @@ OZ_FN void oz_mps_stress_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
 /* ---- mps_force: velocities by stress, surface tension (14) and outside forces; displacement by
  * them ---- */
 
-typedef struct {
-  oz_v3 x, u;
-  oz_real eta;
-} oz_mps_force_self;
-
-OZ_FN void oz_mps_force_begin(const oz_frame *f, uint32_t i, oz_mps_force_self *s) {
-  s->x = oz_vec_of(f->x, i);
-  s->u = oz_vec_of(f->dx, i);
-  s->eta = oz_set(f->dx[4 * (size_t)i + 3]);
-}
+OZ_SELF_VECTOR_RECORD(mps_force, x, x, dx, u, eta)
 
 OZ_FN void oz_mps_force_pair(const oz_frame *f, const oz_mps_force_self *s, const oz_group *n,
                              oz_real *acc) {
   oz_real x[4], k;
   oz_m3 A;
-  oz_near4(f->x, n, x);
-  oz_v3 r = {x[0] - s->x.x, x[1] - s->x.y, x[2] - s->x.z}, g;
+  oz_v3 r = oz_near_from(f->x, n, s->x, x), g;
   (void)oz_mps_weight(f, r, &k);
   /* viscosity along the pair, which keeps angular momentum: sum of w (u_ji . r) r / r^2 is n0
    * lambda / 30 of the Laplacian */
@@ -248,8 +238,7 @@ OZ_SELF_VECTOR(mps_density, p, p)
 OZ_FN void oz_mps_density_pair(const oz_frame *f, const oz_mps_density_self *s, const oz_group *n,
                                oz_real *acc) {
   oz_real v[4], k;
-  oz_near4(f->p, n, v);
-  oz_v3 r = {v[0] - s->p.x, v[1] - s->p.y, v[2] - s->p.z};
+  oz_v3 r = oz_near_from(f->p, n, s->p, v);
   oz_real w = oz_mps_weight(f, r, &k), zero = oz_set(0.0f);
   acc[0] += oz_select(v[3] > zero, w, zero);
   acc[1] += oz_select(v[3] > zero, zero, -v[3] * w);
@@ -278,8 +267,7 @@ OZ_SELF_VECTOR(mps_apply, dx, p)
 OZ_FN void oz_mps_apply_pair(const oz_frame *f, const oz_mps_apply_self *s, const oz_group *n,
                              oz_real *acc) {
   oz_real v[4], k;
-  oz_near4(f->dx, n, v);
-  oz_v3 r = {v[0] - s->p.x, v[1] - s->p.y, v[2] - s->p.z};
+  oz_v3 r = oz_near_from(f->dx, n, s->p, v);
   acc[0] += oz_mps_weight(f, r, &k) * v[3];
 }
 
@@ -332,8 +320,7 @@ OZ_SELF_RECORD(mps_move, dx, p, P)
 OZ_FN void oz_mps_move_pair(const oz_frame *f, const oz_mps_move_self *s, const oz_group *n,
                             oz_real *acc) {
   oz_real v[4], k;
-  oz_near4(f->dx, n, v);
-  oz_v3 r = {v[0] - s->p.x, v[1] - s->p.y, v[2] - s->p.z};
+  oz_v3 r = oz_near_from(f->dx, n, s->p, v);
   (void)oz_mps_weight(f, r, &k);
   k = k * oz_select(v[3] < oz_set(-1e-6f * OZ_MPS_SOLID), (-2.0f / OZ_MPS_SOLID) * s->P * v[3],
                     s->P + v[3]);

@@ -128,6 +128,13 @@ OZ_FN oz_v3 oz_vec_near(const float *a, const oz_group *n) {
   return r;
 }
 
+/* The same, with the whole records, from the place `own`. */
+OZ_FN oz_v3 oz_near_from(const float *a, const oz_group *n, oz_v3 own, oz_real v[4]) {
+  oz_near4(a, n, v);
+  oz_v3 r = {v[0] - own.x, v[1] - own.y, v[2] - own.z};
+  return r;
+}
+
 OZ_FN oz_real oz_length(oz_v3 v) {
   oz_real l2 = oz_dot(v, v);
   return l2 * oz_rsqrt_fast(oz_max(l2, oz_set(1e-30f)));

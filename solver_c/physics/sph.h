@@ -134,16 +134,7 @@ OZ_FN void oz_sph_density_end(const oz_frame *f, uint32_t i, const oz_real *acc,
 
 /* ---- sph_force: acceleration by pressure (1) and viscosity (2), to sph_acceleration ---- */
 
-typedef struct {
-  oz_v3 x, u;
-  oz_real P;
-} oz_sph_force_self;
-
-OZ_FN void oz_sph_force_begin(const oz_frame *f, uint32_t i, oz_sph_force_self *s) {
-  s->x = oz_vec_of(f->x, i);
-  s->u = oz_vec_of(f->dx, i);
-  s->P = oz_set(f->dx[4 * (size_t)i + 3]);
-}
+OZ_SELF_VECTOR_RECORD(sph_force, x, x, dx, u, P)
 
 OZ_FN void oz_sph_force_pair(const oz_frame *f, const oz_sph_force_self *s, const oz_group *n,
                              oz_real *acc) {

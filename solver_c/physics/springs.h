@@ -145,15 +145,7 @@ OZ_FN void oz_spring_viscosity_end(const oz_frame *f, uint32_t i, const oz_real 
 /* ---- springs (Algorithm 3): spring_bound, then spring_move; dx carries (position, bound) between
  * them ---- */
 
-typedef struct {
-  oz_v3 p;
-  oz_real omega;
-} oz_spring_bound_self;
-
-OZ_FN void oz_spring_bound_begin(const oz_frame *f, uint32_t i, oz_spring_bound_self *s) {
-  s->p = oz_vec_of(f->p, i);
-  s->omega = oz_set(f->omega[i]);
-}
+OZ_SELF_VECTOR_SCALAR(spring_bound, p, p, omega, omega)
 
 /* dt^2 k_spring (1 - L/h), this end's part, for links of kind spring. */
 OZ_FN oz_real oz_spring_weight(const oz_frame *f, const oz_links *n, oz_real own, oz_real other) {
@@ -176,16 +168,7 @@ OZ_FN void oz_spring_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc
   oz_vec_st(f->dx, i, oz_vec_ld(f->p, i), oz_spring_limit(acc, OZ_SPRING_BOUND));
 }
 
-typedef struct {
-  oz_v3 p;
-  oz_real limit, omega;
-} oz_spring_move_self;
-
-OZ_FN void oz_spring_move_begin(const oz_frame *f, uint32_t i, oz_spring_move_self *s) {
-  s->p = oz_vec_of(f->dx, i);
-  s->limit = oz_set(f->dx[4 * (size_t)i + 3]);
-  s->omega = oz_set(f->omega[i]);
-}
+OZ_SELF_RECORD_SCALAR(spring_move, dx, p, limit, omega, omega)
 
 OZ_FN void oz_spring_move_pair(const oz_frame *f, const oz_spring_move_self *s, const oz_links *n,
                                oz_real *acc) {
@@ -226,8 +209,7 @@ OZ_SELF_VECTOR(spring_density, p, p)
 OZ_FN void oz_spring_density_pair(const oz_frame *f, const oz_spring_density_self *s,
                                   const oz_group *n, oz_real *acc) {
   oz_real p[4], r;
-  oz_near4(f->p, n, p);
-  oz_v3 e = {p[0] - s->p.x, p[1] - s->p.y, p[2] - s->p.z};
+  oz_v3 e = oz_near_from(f->p, n, s->p, p);
   oz_real q1 = oz_spring_way(f, &e, &r), q2 = q1 * q1;
   q1 = oz_select(r > oz_set(0.0f), q1, oz_set(0.0f)); /* padding is no neighbour */
   q2 = oz_select(r > oz_set(0.0f), q2, oz_set(0.0f));
@@ -280,8 +262,7 @@ OZ_FN void oz_spring_relax_begin(const oz_frame *f, uint32_t i, oz_spring_relax_
 OZ_FN void oz_spring_relax_pair(const oz_frame *f, const oz_spring_relax_self *s, const oz_group *n,
                                 oz_real *acc) {
   oz_real p[4], r;
-  oz_near4(f->dx, n, p);
-  oz_v3 e = {p[0] - s->p.x, p[1] - s->p.y, p[2] - s->p.z};
+  oz_v3 e = oz_near_from(f->dx, n, s->p, p);
   oz_real q1 = oz_spring_way(f, &e, &r);
   oz_real P = s->P + p[3];
   if (f->body_count) {

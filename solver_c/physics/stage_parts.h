@@ -52,6 +52,44 @@
     s->value = oz_set(f->array[4 * (size_t)i + 3]);                                    \
   }
 
+/* A vector by its array and its name, then all of a record as in OZ_SELF_RECORD. */
+#define OZ_SELF_VECTOR_RECORD(stage, first, one, second, two, value)                   \
+  typedef struct {                                                                     \
+    oz_v3 one, two;                                                                    \
+    oz_real value;                                                                     \
+  } oz_##stage##_self;                                                                 \
+                                                                                       \
+  OZ_FN void oz_##stage##_begin(const oz_frame *f, uint32_t i, oz_##stage##_self *s) { \
+    s->one = oz_vec_of(f->first, i);                                                   \
+    s->two = oz_vec_of(f->second, i);                                                  \
+    s->value = oz_set(f->second[4 * (size_t)i + 3]);                                   \
+  }
+
+/* A vector as in OZ_SELF_VECTOR, and `scalar`: float i of `scalars`. */
+#define OZ_SELF_VECTOR_SCALAR(stage, array, name, scalars, scalar)                     \
+  typedef struct {                                                                     \
+    oz_v3 name;                                                                        \
+    oz_real scalar;                                                                    \
+  } oz_##stage##_self;                                                                 \
+                                                                                       \
+  OZ_FN void oz_##stage##_begin(const oz_frame *f, uint32_t i, oz_##stage##_self *s) { \
+    s->name = oz_vec_of(f->array, i);                                                  \
+    s->scalar = oz_set(f->scalars[i]);                                                 \
+  }
+
+/* A record as in OZ_SELF_RECORD, and `scalar`: float i of `scalars`. */
+#define OZ_SELF_RECORD_SCALAR(stage, array, name, value, scalars, scalar)              \
+  typedef struct {                                                                     \
+    oz_v3 name;                                                                        \
+    oz_real value, scalar;                                                             \
+  } oz_##stage##_self;                                                                 \
+                                                                                       \
+  OZ_FN void oz_##stage##_begin(const oz_frame *f, uint32_t i, oz_##stage##_self *s) { \
+    s->name = oz_vec_of(f->array, i);                                                  \
+    s->value = oz_set(f->array[4 * (size_t)i + 3]);                                    \
+    s->scalar = oz_set(f->scalars[i]);                                                 \
+  }
+
 /* A whole walk of kind OUTER: the sums of oz_outer of the vectors in `array`. */
 #define OZ_SUM_OUTER(stage, array)                                                               \
   OZ_SELF_NONE(stage)                                                                            \

@@ -118,8 +118,7 @@ OZ_FN void oz_tension_begin(const oz_frame *f, uint32_t i, oz_tension_self *s) {
 OZ_FN void oz_tension_pair(const oz_frame *f, const oz_tension_self *s, const oz_group *n,
                            oz_real *acc) {
   oz_real v[4];
-  oz_near4(f->dx, n, v);
-  oz_v3 r = {v[0] - s->x.x, v[1] - s->x.y, v[2] - s->x.z};
+  oz_v3 r = oz_near_from(f->dx, n, s->x, v);
   oz_real q = oz_max(1.0f - oz_dot(r, r) * f->inv_h2, oz_set(0.0f)),
           k = (s->pull + v[3]) * (q * q * q);
   if (f->has_boundary) {

@@ -201,16 +201,7 @@ OZ_FN void oz_link_press_item(const oz_frame *f, uint32_t contact) {
  * With the multipliers' own masses a light particle among heavy ones would get the whole
  * correction of each of these, and fly off. ---- */
 
-typedef struct {
-  oz_v3 p;
-  oz_real lam, mass;
-} oz_link_move_self;
-
-OZ_FN void oz_link_move_begin(const oz_frame *f, uint32_t i, oz_link_move_self *s) {
-  s->p = oz_vec_of(f->dx, i);
-  s->lam = oz_set(f->dx[4 * (size_t)i + 3]);
-  s->mass = oz_set(f->link_mass[i]);
-}
+OZ_SELF_RECORD_SCALAR(link_move, dx, p, lam, link_mass, mass)
 
 typedef struct {
   oz_v3 r;
