@@ -107,19 +107,6 @@ void geo_convert(uint8_t type, const uint8_t *data, uint64_t count, uint32_t to,
   }
   for (uint64_t i = 0; i < count; i++) { /* bool: bits in 32-bit words */
     int64_t value = (data[i / 32 * 4 + i % 32 / 8] >> (i % 8)) & 1;
-    switch (to) {
-    case OOZE_FLOAT32:
-      ((float *)out)[i] = (float)value;
-      break;
-    case OOZE_FLOAT64:
-      ((double *)out)[i] = (double)value;
-      break;
-    case OOZE_INT32:
-      ((int32_t *)out)[i] = (int32_t)value;
-      break;
-    default:
-      ((int64_t *)out)[i] = value;
-      break;
-    }
+    oz_store_number(to, out, i, (double)value, value);
   }
 }

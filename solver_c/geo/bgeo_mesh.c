@@ -6,23 +6,16 @@
 
 /* "topology",["pointref",["indices",LIST]] */
 ooze_result geo_read_topology(geo_reader *reader) {
-  geo_token key, token;
-  bool done = false, inner = false;
+  geo_token key;
   if (!reader->have_point_count) return geo_bad(&reader->lex, "topology before pointcount");
-  OZ_TRY_OK(geo_next(&reader->lex, &token));
-  OZ_TRY_OK(geo_open_pairs(reader, &token, "topology"));
-  for (;;) {
-    OZ_TRY_OK(geo_key(reader, &key, &done));
-    if (done) return OOZE_OK;
+  geo_pairs pairs = geo_pairs_open(reader, "topology");
+  while (geo_pairs_next(&pairs, &key)) {
     if (!geo_is(&key, "pointref") || reader->vertices) {
       OZ_TRY_OK(geo_skip_value(reader));
       continue;
     }
-    OZ_TRY_OK(geo_next(&reader->lex, &token));
-    OZ_TRY_OK(geo_open_pairs(reader, &token, "pointref"));
-    for (;;) {
-      OZ_TRY_OK(geo_key(reader, &key, &inner));
-      if (inner) break;
+    geo_pairs inner = geo_pairs_open(reader, "pointref");
+    while (geo_pairs_next(&inner, &key)) {
       if (!geo_is(&key, "indices") || reader->vertices) {
         OZ_TRY_OK(geo_skip_value(reader));
         continue;
@@ -44,7 +37,9 @@ ooze_result geo_read_topology(geo_reader *reader) {
                          (unsigned long long)i, (long long)(int32_t)reader->vertices[i],
                          (unsigned long long)reader->point_count);
     }
+    OZ_TRY_OK(inner.result);
   }
+  return pairs.result;
 }
 
 /* The polygon of `corners` vertices from `first` on. Houdini's polygons run clockwise seen from
@@ -92,15 +87,11 @@ static ooze_result add_run(geo_reader *reader, uint64_t *at, int64_t corners, in
 /* "startvertex" "nprimitives" and "nvertices" (a count each) or "nvertices_rle" (count, repeat,
  * ...); short names since 18. */
 static ooze_result read_polygon_run(geo_reader *reader) {
-  geo_token key, token;
-  bool done = false;
+  geo_token key;
   int64_t start = 0, expected = -1;
   uint64_t primitives = 0, at = 0;
-  OZ_TRY_OK(geo_next(&reader->lex, &token));
-  OZ_TRY_OK(geo_open_pairs(reader, &token, "a run of polygons"));
-  for (;;) {
-    OZ_TRY_OK(geo_key(reader, &key, &done));
-    if (done) break;
+  geo_pairs pairs = geo_pairs_open(reader, "a run of polygons");
+  while (geo_pairs_next(&pairs, &key)) {
     bool rle = geo_is(&key, "nvertices_rle") || geo_is(&key, "r_v");
     if (geo_is(&key, "startvertex") || geo_is(&key, "s_v")) {
       OZ_TRY_OK(geo_int(reader, "startvertex", 0, (int64_t)reader->vertex_count, &start));
@@ -121,6 +112,7 @@ static ooze_result read_polygon_run(geo_reader *reader) {
       OZ_TRY_OK(geo_skip_value(reader));
     }
   }
+  OZ_TRY_OK(pairs.result);
   if (expected >= 0 && primitives != (uint64_t)expected)
     return geo_bad(&reader->lex, "a run has %llu polygons; expected %lld",
                    (unsigned long long)primitives, (long long)expected);
@@ -130,13 +122,10 @@ static ooze_result read_polygon_run(geo_reader *reader) {
 /* ["vertex",[0,1,2,3],"closed",true] */
 static ooze_result read_polygon(geo_reader *reader) {
   geo_token key, token;
-  bool done = false, closed = true;
+  bool closed = true;
   uint64_t first = 0, corners = 0;
-  OZ_TRY_OK(geo_next(&reader->lex, &token));
-  OZ_TRY_OK(geo_open_pairs(reader, &token, "a polygon"));
-  for (;;) {
-    OZ_TRY_OK(geo_key(reader, &key, &done));
-    if (done) break;
+  geo_pairs pairs = geo_pairs_open(reader, "a polygon");
+  while (geo_pairs_next(&pairs, &key)) {
     if (geo_is(&key, "vertex")) {
       geo_numbers list;
       OZ_TRY_OK(geo_numbers_open(reader, "vertex", &list));
@@ -166,13 +155,13 @@ static ooze_result read_polygon(geo_reader *reader) {
       OZ_TRY_OK(geo_skip_value(reader));
     }
   }
+  OZ_TRY_OK(pairs.result);
   return closed ? add_fan(reader, first, corners) : OOZE_OK;
 }
 
 /* A list of [["type",NAME,...],BODY]; other primitives than polygons are passed over. */
 ooze_result geo_read_primitives(geo_reader *reader) {
   geo_token key, token;
-  bool done = false;
   OZ_TRY_OK(geo_next(&reader->lex, &token));
   if (token.kind == GEO_UNIFORM && token.length == 0) return OOZE_OK;
   if (token.kind != GEO_ARRAY) return geo_bad(&reader->lex, "primitives is no list");
@@ -181,11 +170,8 @@ ooze_result geo_read_primitives(geo_reader *reader) {
     if (token.kind == GEO_ARRAY_END) return OOZE_OK;
     if (token.kind != GEO_ARRAY) return geo_bad(&reader->lex, "a primitive is no pair of lists");
     enum { OTHER, RUN, POLYGON } what = OTHER;
-    OZ_TRY_OK(geo_next(&reader->lex, &token));
-    OZ_TRY_OK(geo_open_pairs(reader, &token, "a primitive's definition"));
-    for (;;) {
-      OZ_TRY_OK(geo_key(reader, &key, &done));
-      if (done) break;
+    geo_pairs inner = geo_pairs_open(reader, "a primitive's definition");
+    while (geo_pairs_next(&inner, &key)) {
       bool type = geo_is(&key, "type");
       OZ_TRY_OK(geo_next(&reader->lex, &token));
       if (type)
@@ -194,6 +180,7 @@ ooze_result geo_read_primitives(geo_reader *reader) {
                                                                       : OTHER;
       OZ_TRY_OK(geo_skip(&reader->lex, &token));
     }
+    OZ_TRY_OK(inner.result);
     if (what != OTHER && !reader->vertices)
       return geo_bad(&reader->lex, "polygons before the topology");
     OZ_TRY_OK(what == RUN       ? read_polygon_run(reader)

@@ -12,17 +12,22 @@ ooze_result geo_budget(geo_reader *reader, uint64_t bytes, const char *what) {
   return OOZE_OK;
 }
 
-ooze_result geo_open_pairs(geo_reader *reader, const geo_token *first, const char *what) {
-  if (first->kind == GEO_ARRAY || first->kind == GEO_MAP) return OOZE_OK;
-  return geo_bad(&reader->lex, "%s is no list of keys and values", what);
+geo_pairs geo_pairs_open(geo_reader *reader, const char *what) {
+  geo_token first;
+  geo_pairs pairs = {reader, geo_next(&reader->lex, &first)};
+  if (pairs.result == OOZE_OK && first.kind != GEO_ARRAY && first.kind != GEO_MAP)
+    pairs.result = geo_bad(&reader->lex, "%s is no list of keys and values", what);
+  return pairs;
 }
 
-ooze_result geo_key(geo_reader *reader, geo_token *key, bool *done) {
-  OZ_TRY_OK(geo_next(&reader->lex, key));
-  *done = key->kind == GEO_ARRAY_END || key->kind == GEO_MAP_END;
-  if (!*done && key->kind != GEO_STRING)
-    return geo_bad(&reader->lex, "something else where a key belongs");
-  return OOZE_OK;
+bool geo_pairs_next(geo_pairs *pairs, geo_token *key) {
+  geo_lex *lex = &pairs->reader->lex;
+  if (pairs->result == OOZE_OK) pairs->result = geo_next(lex, key);
+  if (pairs->result != OOZE_OK || key->kind == GEO_ARRAY_END || key->kind == GEO_MAP_END)
+    return false;
+  if (key->kind == GEO_STRING) return true;
+  pairs->result = geo_bad(lex, "something else where a key belongs");
+  return false;
 }
 
 ooze_result geo_skip_value(geo_reader *reader) {

@@ -29,39 +29,32 @@ static uint32_t meaning_named(const geo_token *token) {
 /* "options",{"type":{"type":"string","value":"point"}} */
 static ooze_result read_options(geo_reader *reader, definition *out) {
   geo_token key, token;
-  bool done = false;
-  OZ_TRY_OK(geo_next(&reader->lex, &token));
-  OZ_TRY_OK(geo_open_pairs(reader, &token, "options"));
-  for (;;) {
-    OZ_TRY_OK(geo_key(reader, &key, &done));
-    if (done) return OOZE_OK;
+  geo_pairs pairs = geo_pairs_open(reader, "options");
+  while (geo_pairs_next(&pairs, &key)) {
     bool type = geo_is(&key, "type");
     OZ_TRY_OK(geo_next(&reader->lex, &token));
     if (!type || (token.kind != GEO_MAP && token.kind != GEO_ARRAY)) {
       OZ_TRY_OK(geo_skip(&reader->lex, &token));
       continue;
     }
-    for (;;) {
-      OZ_TRY_OK(geo_key(reader, &key, &done));
-      if (done) break;
+    geo_pairs inner = {reader, OOZE_OK};
+    while (geo_pairs_next(&inner, &key)) {
       bool value = geo_is(&key, "value");
       OZ_TRY_OK(geo_next(&reader->lex, &token));
       if (value && token.kind == GEO_STRING) out->meaning = meaning_named(&token);
       OZ_TRY_OK(geo_skip(&reader->lex, &token));
     }
+    OZ_TRY_OK(inner.result);
   }
+  return pairs.result;
 }
 
 static ooze_result read_definition(geo_reader *reader, definition *out) {
   geo_token key, token;
-  bool done = false;
   memset(out, 0, sizeof *out);
   out->shared = true;
-  OZ_TRY_OK(geo_next(&reader->lex, &token));
-  OZ_TRY_OK(geo_open_pairs(reader, &token, "an attribute's definition"));
-  for (;;) {
-    OZ_TRY_OK(geo_key(reader, &key, &done));
-    if (done) break;
+  geo_pairs pairs = geo_pairs_open(reader, "an attribute's definition");
+  while (geo_pairs_next(&pairs, &key)) {
     if (geo_is(&key, "options")) {
       OZ_TRY_OK(read_options(reader, out));
       continue;
@@ -80,6 +73,7 @@ static ooze_result read_definition(geo_reader *reader, definition *out) {
     if (scope) out->shared = geo_is(&token, "public");
     OZ_TRY_OK(geo_skip(&reader->lex, &token));
   }
+  OZ_TRY_OK(pairs.result);
   return out->length ? OOZE_OK : geo_bad(&reader->lex, "an attribute has no name");
 }
 
@@ -110,8 +104,8 @@ static ooze_result settle_position(geo_reader *reader, oz_attribute *a, uint64_t
 /* One attribute: [definition, body]; body: "size", "storage", "defaults", "values". */
 static ooze_result read_attribute(geo_reader *reader, ooze_points *into, bool listed) {
   definition def;
-  geo_token key, token;
-  bool done = false, found = false;
+  geo_token key;
+  bool found = false;
   OZ_TRY_OK(read_definition(reader, &def));
   bool position = strcmp(def.name, "P") == 0 && into == reader->points;
   bool wanted =
@@ -124,11 +118,8 @@ static ooze_result read_attribute(geo_reader *reader, ooze_points *into, bool li
                         1);
     return geo_skip_value(reader);
   }
-  OZ_TRY_OK(geo_next(&reader->lex, &token));
-  OZ_TRY_OK(geo_open_pairs(reader, &token, "an attribute's body"));
-  for (;;) {
-    OZ_TRY_OK(geo_key(reader, &key, &done));
-    if (done) break;
+  geo_pairs pairs = geo_pairs_open(reader, "an attribute's body");
+  while (geo_pairs_next(&pairs, &key)) {
     if (!found && geo_is(&key, "values")) {
       OZ_TRY_OK(geo_read_values(reader, into, def.name, def.length, def.meaning));
       found = true;
@@ -136,6 +127,7 @@ static ooze_result read_attribute(geo_reader *reader, ooze_points *into, bool li
       OZ_TRY_OK(geo_skip_value(reader));
     }
   }
+  OZ_TRY_OK(pairs.result);
   if (!found) return geo_bad(&reader->lex, "attribute '%s' has no values", def.name);
   oz_attribute *added = &into->attributes[into->attribute_count - 1];
   if (position) OZ_TRY_OK(settle_position(reader, added, into->count));
@@ -147,16 +139,12 @@ static ooze_result read_attribute(geo_reader *reader, ooze_points *into, bool li
 
 static ooze_result read_attributes(geo_reader *reader) {
   geo_token key, token;
-  bool done = false;
   if (!reader->have_point_count) return geo_bad(&reader->lex, "attributes before pointcount");
   if (reader->points) return geo_bad(&reader->lex, "attributes are given twice");
   OZ_TRY_OK(ooze_points_create(reader->point_count, &reader->points, reader->source->why));
   OZ_TRY_OK(ooze_points_create(1, &reader->details, reader->source->why));
-  OZ_TRY_OK(geo_next(&reader->lex, &token));
-  OZ_TRY_OK(geo_open_pairs(reader, &token, "attributes"));
-  for (;;) {
-    OZ_TRY_OK(geo_key(reader, &key, &done));
-    if (done) return OOZE_OK;
+  geo_pairs pairs = geo_pairs_open(reader, "attributes");
+  while (geo_pairs_next(&pairs, &key)) {
     bool of_points = geo_is(&key, "pointattributes"), of_all = geo_is(&key, "globalattributes");
     OZ_TRY_OK(geo_next(&reader->lex, &token));
     if ((!of_points && !of_all) || token.kind == GEO_UNIFORM) {
@@ -174,18 +162,15 @@ static ooze_result read_attributes(geo_reader *reader) {
         return geo_bad(&reader->lex, "an attribute has more than two parts");
     }
   }
+  return pairs.result;
 }
 
 /* ---- The file ---------------------------------------------------------------------------- */
 
 static ooze_result read_info(geo_reader *reader, double *time, bool *has_time) {
   geo_token key, token;
-  bool done = false;
-  OZ_TRY_OK(geo_next(&reader->lex, &token));
-  OZ_TRY_OK(geo_open_pairs(reader, &token, "info"));
-  for (;;) {
-    OZ_TRY_OK(geo_key(reader, &key, &done));
-    if (done) return OOZE_OK;
+  geo_pairs pairs = geo_pairs_open(reader, "info");
+  while (geo_pairs_next(&pairs, &key)) {
     bool when = geo_is(&key, "time"), software = geo_is(&key, "software");
     OZ_TRY_OK(geo_next(&reader->lex, &token));
     if (when && (token.kind == GEO_REAL || token.kind == GEO_INT)) {
@@ -197,18 +182,16 @@ static ooze_result read_info(geo_reader *reader, double *time, bool *has_time) {
                token.length < 63 ? (int)token.length : 63, token.text);
     OZ_TRY_OK(geo_skip(&reader->lex, &token));
   }
+  return pairs.result;
 }
 
 static ooze_result read_file(geo_reader *reader) {
   geo_token key, token;
-  bool done = false, has_time = false;
+  bool has_time = false;
   double time = 0.0;
   int64_t count;
-  OZ_TRY_OK(geo_next(&reader->lex, &token));
-  OZ_TRY_OK(geo_open_pairs(reader, &token, "the file"));
-  for (;;) {
-    OZ_TRY_OK(geo_key(reader, &key, &done));
-    if (done) break;
+  geo_pairs pairs = geo_pairs_open(reader, "the file");
+  while (geo_pairs_next(&pairs, &key)) {
     if (geo_is(&key, "pointcount")) {
       if (reader->have_point_count) return geo_bad(&reader->lex, "pointcount is given twice");
       /* Half the range of 64 bits keeps every product with a tuple size in range; the limits do the
@@ -234,6 +217,7 @@ static ooze_result read_file(geo_reader *reader) {
       OZ_TRY_OK(geo_skip_value(reader));
     }
   }
+  OZ_TRY_OK(pairs.result);
   OZ_TRY_OK(geo_next(&reader->lex, &token));
   if (token.kind != GEO_END)
     return geo_bad(&reader->lex, "something follows the end of the geometry");

@@ -23,9 +23,14 @@ typedef struct geo_reader {
 /* bgeo_pairs.c: asks the budget for memory that is about to be allocated. */
 ooze_result geo_budget(geo_reader *reader, uint64_t bytes, const char *what);
 
-/* Alternating keys and values, in an array or a map. Call geo_key until it gives *done. */
-ooze_result geo_open_pairs(geo_reader *reader, const geo_token *first, const char *what);
-ooze_result geo_key(geo_reader *reader, geo_token *key, bool *done);
+/* Alternating keys and values, in an array or a map. geo_pairs_next gives a key, and its value has
+ * to be read or skipped; at the end, or after a fault, it is false and `result` tells which. */
+typedef struct geo_pairs {
+  geo_reader *reader;
+  ooze_result result;
+} geo_pairs;
+geo_pairs geo_pairs_open(geo_reader *reader, const char *what);
+bool geo_pairs_next(geo_pairs *pairs, geo_token *key);
 ooze_result geo_skip_value(geo_reader *reader);
 ooze_result geo_int(geo_reader *reader, const char *what, int64_t low, int64_t high, int64_t *out);
 

@@ -324,13 +324,10 @@ static ooze_result read_numbers(geo_reader *reader, layout *l, ooze_points *into
 
 static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into,
                              const attribute_name *name) {
-  geo_token key, token;
-  bool done = false, found = false, typed = false;
-  OZ_TRY_OK(geo_next(&reader->lex, &token));
-  OZ_TRY_OK(geo_open_pairs(reader, &token, "values"));
-  for (;;) {
-    OZ_TRY_OK(geo_key(reader, &key, &done));
-    if (done) break;
+  geo_token key;
+  bool found = false, typed = false;
+  geo_pairs pairs = geo_pairs_open(reader, "values");
+  while (geo_pairs_next(&pairs, &key)) {
     bool tuples = geo_is(&key, "tuples"), arrays = geo_is(&key, "arrays"),
          raw = geo_is(&key, "rawpagedata");
     if (geo_is(&key, "size")) {
@@ -357,6 +354,7 @@ static ooze_result read_body(geo_reader *reader, layout *l, ooze_points *into,
       OZ_TRY_OK(geo_skip_value(reader));
     }
   }
+  OZ_TRY_OK(pairs.result);
   return found ? OOZE_OK : geo_bad(&reader->lex, "an attribute's values are in no known form");
 }
 

@@ -70,6 +70,24 @@ double oz_brick_distance(const oz_brick_map *m, const ooze_sdf_brick *bricks, fl
 
 enum { OZ_MAX_ATTRIBUTES = 1024, OZ_MAX_COMPONENTS = 64, OZ_MAX_NAME = 255 };
 uint32_t oz_type_bytes(uint32_t type);
+/* Number i of `data`, of that type: the one value as real and as integer. */
+static inline void oz_store_number(uint32_t type, void *data, uint64_t i, double real,
+                                   int64_t integer) {
+  switch (type) {
+  case OOZE_FLOAT32:
+    ((float *)data)[i] = (float)real;
+    break;
+  case OOZE_FLOAT64:
+    ((double *)data)[i] = real;
+    break;
+  case OOZE_INT32:
+    ((int32_t *)data)[i] = (int32_t)integer;
+    break;
+  default:
+    ((int64_t *)data)[i] = integer;
+    break;
+  }
+}
 const char *oz_type_name(uint32_t type);
 
 /* a * b into *out; false if it does not fit. */

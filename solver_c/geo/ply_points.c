@@ -113,23 +113,6 @@ static void copy_column(const uint8_t *from, size_t stride, uint64_t rows, uint8
     for (uint64_t i = 0; i < rows; i++, from += stride, to += to_stride) memcpy(to, from, 8);
 }
 
-static void store(uint32_t type, void *data, uint64_t i, double real, int64_t integer) {
-  switch (type) {
-  case OOZE_FLOAT32:
-    ((float *)data)[i] = (float)real;
-    break;
-  case OOZE_FLOAT64:
-    ((double *)data)[i] = real;
-    break;
-  case OOZE_INT32:
-    ((int32_t *)data)[i] = (int32_t)integer;
-    break;
-  default:
-    ((int64_t *)data)[i] = integer;
-    break;
-  }
-}
-
 static void read_rows(const ply_header *h, const ply_element *e, const uint8_t *rows,
                       uint64_t first, uint64_t count, const column_group *g, void *data) {
   size_t each = oz_type_bytes(g->type), to_stride = each * g->components;
@@ -151,7 +134,7 @@ static void read_rows(const ply_header *h, const ply_element *e, const uint8_t *
       if (g->pairs)
         integer = (int64_t)((uint64_t)(uint32_t)integer |
                             (uint64_t)ply_get_int(at + 4, PLY_INT32, h->big) << 32);
-      store(g->type, data, (first + i) * g->components + k, real, integer);
+      oz_store_number(g->type, data, (first + i) * g->components + k, real, integer);
     }
   }
 }
@@ -180,7 +163,7 @@ static ooze_result read_ascii_rows(ply_walk *walk, const ply_element *e, const c
                                                 : (int64_t)high;
           integer = (int64_t)((uint64_t)(uint32_t)integer | (uint64_t)top << 32);
         }
-        store(g->type, data[n], i * g->components + k, real, integer);
+        oz_store_number(g->type, data[n], i * g->components + k, real, integer);
       }
     }
   }
