@@ -63,31 +63,26 @@ static void print_table(const cli_bench_run *o, const ooze_run_report *r, const 
   printf("  %-34s   %016" PRIx64 "\n", "state", r->state_hash);
 }
 
+#define INTEGER(member) CLI_JSON_OF(integer, *r, member)
+#define NUMBER(member) CLI_JSON_OF(number, *r, member)
 static void print_json(const cli_bench_run *o, const ooze_run_report *r, const watch *w) {
   cli_json j = {stdout, 0};
   cli_json_object(&j, NULL);
   cli_json_text(&j, "scene", o->scene);
   cli_json_text(&j, "wedge", o->wedge);
-  cli_json_integer(&j, "particles", r->particles);
-  cli_json_integer(&j, "frames", r->frames);
-  cli_json_integer(&j, "substeps", r->substeps);
-  cli_json_integer(&j, "last_substeps", r->last_substeps);
-  cli_json_integer(&j, "velocity_iterations", r->velocity_iterations);
-  cli_json_integer(&j, "position_iterations", r->position_iterations);
+  INTEGER(particles), INTEGER(frames), INTEGER(substeps), INTEGER(last_substeps),
+      INTEGER(velocity_iterations), INTEGER(position_iterations);
   cli_json_integer(&j, "files", w->files);
   cli_json_number(&j, "first_frame_seconds", w->first);
   cli_json_number(&j, "seconds_per_frame", frame_seconds(w));
-  cli_json_number(&j, "fill_seconds", r->fill_seconds);
-  cli_json_number(&j, "step_seconds", r->step_seconds);
-  cli_json_number(&j, "capture_seconds", r->capture_seconds);
-  cli_json_number(&j, "wait_seconds", r->wait_seconds);
-  cli_json_number(&j, "write_seconds", r->write_seconds);
-  cli_json_number(&j, "checkpoint_seconds", r->checkpoint_seconds);
-  cli_json_number(&j, "seconds", r->seconds);
+  NUMBER(fill_seconds), NUMBER(step_seconds), NUMBER(capture_seconds), NUMBER(wait_seconds),
+      NUMBER(write_seconds), NUMBER(checkpoint_seconds), NUMBER(seconds);
   cli_json_hash(&j, "state_hash", r->state_hash);
   cli_json_object_end(&j);
   putchar('\n');
 }
+#undef INTEGER
+#undef NUMBER
 
 int cli_bench_scene(const cli_bench_run *o) {
   ooze_message why = {""};

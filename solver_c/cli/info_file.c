@@ -11,6 +11,8 @@
 #endif
 
 #ifdef OOZE_HAVE_SCENE
+#define INFO(kind, member) CLI_JSON_OF(kind, i, member)
+
 static int ends_with(const char *path, const char *ending) {
   size_t n = strlen(path), m = strlen(ending);
   return n >= m && strcmp(path + n - m, ending) == 0;
@@ -78,7 +80,7 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
     cli_json j = {stdout, 0};
     cli_json_object(&j, NULL);
     cli_json_text(&j, "kind", "scene");
-    cli_json_text(&j, "about", i.about);
+    INFO(text, about);
     cli_json_number(&j, "particle_separation", (double)i.separation);
     cli_json_integer(&j, "particles_filled", e.filled);
     cli_json_integer(&j, "particles_emitted", e.emitted);
@@ -87,12 +89,9 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
     if (device) cli_json_integer(&j, "device_bytes", device);
     cli_json_integer(&j, "steps", e.steps);
     cli_json_number(&j, "seconds", e.seconds);
-    cli_json_number(&j, "first_frame", i.first_frame);
-    cli_json_number(&j, "last_frame", i.last_frame);
+    INFO(number, first_frame), INFO(number, last_frame);
     cli_json_number(&j, "fps", i.frames_per_second);
-    cli_json_integer(&j, "substeps", i.substeps);
-    cli_json_integer(&j, "velocity_iterations", i.velocity_iterations);
-    cli_json_integer(&j, "position_iterations", i.position_iterations);
+    INFO(integer, substeps), INFO(integer, velocity_iterations), INFO(integer, position_iterations);
     cli_json_array(&j, "materials");
     for (uint32_t k = 0; k < i.materials; ++k)
       cli_json_text(&j, NULL, ooze_scene_material_name(scene, k));
@@ -237,13 +236,8 @@ int cli_info_file(const char *path, const char *wedge, const cli_list *sets, dou
   if (as_json) {
     cli_json j = {stdout, 0};
     cli_json_object(&j, NULL);
-    cli_json_text(&j, "kind", i.kind);
-    cli_json_text(&j, "software", i.software);
-    cli_json_integer(&j, "bytes", i.bytes);
-    cli_json_integer(&j, "points", i.points);
-    cli_json_integer(&j, "vertices", i.vertices);
-    cli_json_integer(&j, "primitives", i.primitives);
-    cli_json_integer(&j, "triangles", i.triangles);
+    INFO(text, kind), INFO(text, software), INFO(integer, bytes), INFO(integer, points),
+        INFO(integer, vertices), INFO(integer, primitives), INFO(integer, triangles);
     if (i.has_bounds) {
       cli_json_array(&j, "bounds");
       for (int k = 0; k < 6; ++k) cli_json_number(&j, NULL, i.bounds[k]);

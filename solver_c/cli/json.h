@@ -22,4 +22,7 @@ void cli_json_integer(cli_json *j, const char *key, uint64_t number);
 void cli_json_hash(cli_json *j, const char *key, uint64_t hash); /* 16 hexadecimal digits */
 void cli_json_bool(cli_json *j, const char *key, int truth);
 
+/* A member of the struct `s` under its own name, with the writer of its kind: text, number, ... */
+#define CLI_JSON_OF(kind, s, member) cli_json_##kind(&j, #member, (s).member)
+
 #endif

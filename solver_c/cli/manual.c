@@ -132,17 +132,23 @@ static void each(const cli_command *commands, int count, const char *form) {
   }
 }
 
+/* Every command's name and what it is about, in the notation of a form. */
+static void list(const cli_command *commands, int count, const char *before, const char *between,
+                 void (*write)(const char *), const char *after) {
+  for (int i = 0; i < count; ++i) {
+    printf("%s%s%s", before, commands[i].name, between);
+    write(commands[i].about);
+    puts(after);
+  }
+}
+
 int cli_manual(const cli_command *commands, int count, const char *form) {
   if (strcmp(form, "man") == 0) {
     printf(".TH OOZE 1 \"\" \"Ooze %s\" \"User Commands\"\n", ooze_version_text());
     puts(".SH NAME\nooze \\- simulate viscoelastic fluids with particles\n.SH SYNOPSIS\n"
          "\\fBooze\\fR \\fICOMMAND\\fR [\\fIARGUMENT\\fR...]\n.SH DESCRIPTION\n"
          "Honey, cream, slime, dough: from a scene file to caches, surfaces and pictures.");
-    for (int i = 0; i < count; ++i) {
-      printf(".TP\n\\fB%s\\fR\n", commands[i].name);
-      roff(commands[i].about);
-      putchar('\n');
-    }
+    list(commands, count, ".TP\n\\fB", "\\fR\n", roff, "");
     puts(".SH COMMANDS");
     each(commands, count, form);
     puts(".SH EXIT STATUS\n0 done, 1 usage, 2 bad input, 3 diverged or a check failed, 4 out of "
@@ -163,22 +169,14 @@ int cli_manual(const cli_command *commands, int count, const char *form) {
     puts("#compdef ooze\n# Completions of ooze for zsh; made by `ooze --completions zsh`.\n_ooze() "
          "{\n"
          "  local -a commands\n  commands=(");
-    for (int i = 0; i < count; ++i) {
-      printf("    '%s:", commands[i].name);
-      quoted(commands[i].about);
-      puts("'");
-    }
+    list(commands, count, "    '", ":", quoted, "'");
     puts("  )\n  if (( CURRENT == 2 )); then _describe command commands; return; fi\n"
          "  local command=$words[2]\n  shift words; (( CURRENT-- ))\n  case $command in");
     each(commands, count, form);
     puts("  esac\n}\n_ooze \"$@\"");
   } else if (strcmp(form, "fish") == 0) {
     puts("# Completions of ooze for fish; made by `ooze --completions fish`.");
-    for (int i = 0; i < count; ++i) {
-      printf("complete -c ooze -n __fish_use_subcommand -f -a %s -d '", commands[i].name);
-      quoted(commands[i].about);
-      puts("'");
-    }
+    list(commands, count, "complete -c ooze -n __fish_use_subcommand -f -a ", " -d '", quoted, "'");
     each(commands, count, form);
   } else {
     cli_error("--completions: there is none for '%s'; expected bash, zsh or fish", form);

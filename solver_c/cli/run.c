@@ -268,13 +268,12 @@ static int parse_frames(const char *text, int32_t scene_first, int32_t *first, i
   return 1;
 }
 
+#define INTEGER(member) CLI_JSON_OF(integer, *r, member)
+#define NUMBER(member) CLI_JSON_OF(number, *r, member)
 static void print_json(const ooze_run_report *r, const show *w, const char *folder, int stopped) {
   cli_json j = {stdout, 0};
   cli_json_object(&j, NULL);
-  cli_json_integer(&j, "frames", r->frames);
-  cli_json_integer(&j, "particles", r->particles);
-  cli_json_integer(&j, "substeps", r->substeps);
-  cli_json_number(&j, "seconds", r->seconds);
+  INTEGER(frames), INTEGER(particles), INTEGER(substeps), NUMBER(seconds);
   cli_json_number(&j, "seconds_per_frame", r->frames ? r->step_seconds / r->frames : 0.0);
   if (stopped)
     cli_json_text(&j, "state_hash", NULL);
@@ -285,18 +284,17 @@ static void print_json(const ooze_run_report *r, const show *w, const char *fold
   cli_json_array_end(&j);
   cli_json_number(&j, "last_frame", r->frame);
   cli_json_bool(&j, "resumed", r->resumed != 0);
-  cli_json_integer(&j, "contained", r->contained);
+  INTEGER(contained);
   cli_json_text(&j, "checkpoint", r->checkpoint[0] ? r->checkpoint : NULL);
   cli_json_text(&j, "folder", folder);
   cli_json_bool(&j, "stopped", stopped);
-  cli_json_number(&j, "fill_seconds", r->fill_seconds);
-  cli_json_number(&j, "step_seconds", r->step_seconds);
-  cli_json_number(&j, "wait_seconds", r->wait_seconds);
-  cli_json_number(&j, "write_seconds", r->write_seconds);
-  cli_json_number(&j, "checkpoint_seconds", r->checkpoint_seconds);
+  NUMBER(fill_seconds), NUMBER(step_seconds), NUMBER(wait_seconds), NUMBER(write_seconds),
+      NUMBER(checkpoint_seconds);
   cli_json_object_end(&j);
   putchar('\n');
 }
+#undef INTEGER
+#undef NUMBER
 
 /* Requests of the command line. */
 typedef struct run_request {

@@ -110,6 +110,8 @@ static int print_dialogs(const char *wanted) {
   return CLI_DONE;
 }
 
+#define NODE(kind, member) CLI_JSON_OF(kind, n, member)
+#define PARM(kind, member) CLI_JSON_OF(kind, p, member)
 static void print_nodes(int as_json) {
   cli_json j = {stdout, 0};
   if (as_json) cli_json_array(&j, NULL);
@@ -120,14 +122,9 @@ static void print_nodes(int as_json) {
     if (!as_json) printf("%s%s  %s\n  %s\n", i ? "\n" : "", n.type_name, n.label, n.help);
     if (as_json) {
       cli_json_object(&j, NULL);
-      cli_json_text(&j, "name", n.name);
-      cli_json_text(&j, "type_name", n.type_name);
-      cli_json_text(&j, "context", n.context);
-      cli_json_text(&j, "label", n.label);
-      cli_json_text(&j, "inputs", n.inputs);
-      cli_json_integer(&j, "min_inputs", n.min_inputs);
-      cli_json_integer(&j, "max_inputs", n.max_inputs);
-      cli_json_text(&j, "help", n.help);
+      NODE(text, name), NODE(text, type_name), NODE(text, context), NODE(text, label),
+          NODE(text, inputs), NODE(integer, min_inputs), NODE(integer, max_inputs),
+          NODE(text, help);
       cli_json_array(&j, "parameters");
     }
     for (uint32_t k = 0; k < n.parm_count; ++k) {
@@ -140,23 +137,13 @@ static void print_nodes(int as_json) {
         continue;
       }
       cli_json_object(&j, NULL);
-      cli_json_text(&j, "folder", p.folder);
-      cli_json_text(&j, "token", p.token);
-      cli_json_text(&j, "label", p.label);
-      cli_json_text(&j, "type", p.type);
-      cli_json_text(&j, "unit", p.unit);
-      cli_json_text(&j, "help", p.help);
-      cli_json_text(&j, "menu", p.menu);
-      cli_json_text(&j, "disable_when", p.disable_when);
-      cli_json_text(&j, "group", p.group);
-      cli_json_text(&j, "field", p.field);
-      cli_json_text(&j, "default_text", p.default_text);
+      PARM(text, folder), PARM(text, token), PARM(text, label), PARM(text, type), PARM(text, unit),
+          PARM(text, help), PARM(text, menu), PARM(text, disable_when), PARM(text, group),
+          PARM(text, field), PARM(text, default_text);
       cli_json_array(&j, "default");
       for (uint32_t c = 0; c < p.components; ++c) cli_json_number(&j, NULL, p.default_value[c]);
       cli_json_array_end(&j);
-      cli_json_number(&j, "minimum", p.minimum);
-      cli_json_number(&j, "maximum", p.maximum);
-      cli_json_number(&j, "soft_maximum", p.soft_maximum);
+      PARM(number, minimum), PARM(number, maximum), PARM(number, soft_maximum);
       cli_json_object_end(&j);
     }
     if (as_json) {
@@ -169,6 +156,8 @@ static void print_nodes(int as_json) {
     putchar('\n');
   }
 }
+#undef NODE
+#undef PARM
 
 static void print_text(const ooze_schema_entry *e, const char **group) {
   char value[128];

@@ -65,6 +65,9 @@ static void print_times(FILE *table, const verify_result *v) {
 
 static const char *const relation_names[] = {"at_most", "at_least", "within", "reported"};
 
+#define NUMBER(member) CLI_JSON_OF(number, *r, member)
+#define TEXT(member) CLI_JSON_OF(text, *r, member)
+#define BOOL(member) CLI_JSON_OF(bool, *r, member)
 static void print_json(const verify_result *v) {
   cli_json j = {stdout, 0};
   cli_json_object(&j, NULL);
@@ -72,16 +75,10 @@ static void print_json(const verify_result *v) {
   for (size_t i = 0; i < v->count; ++i) {
     const verify_row *r = &v->rows[i];
     cli_json_object(&j, NULL);
-    cli_json_text(&j, "name", r->name);
-    cli_json_number(&j, "measured", r->measured);
-    cli_json_number(&j, "expected", r->expected);
-    cli_json_number(&j, "tolerance", r->tolerance);
-    cli_json_bool(&j, "pass", r->pass);
-    cli_json_number(&j, "seconds", r->seconds);
+    TEXT(name), NUMBER(measured), NUMBER(expected), NUMBER(tolerance), BOOL(pass), NUMBER(seconds);
     cli_json_bool(&j, "judged", r->relation != VERIFY_REPORTED);
     cli_json_text(&j, "relation", relation_names[r->relation]);
-    cli_json_text(&j, "unit", r->unit);
-    cli_json_text(&j, "note", r->note);
+    TEXT(unit), TEXT(note);
     cli_json_object_end(&j);
   }
   cli_json_array_end(&j);
@@ -101,6 +98,9 @@ static void print_json(const verify_result *v) {
   cli_json_object_end(&j);
   putchar('\n');
 }
+#undef NUMBER
+#undef TEXT
+#undef BOOL
 
 static void print_list(const char *name, int as_json) {
   static const char *const level_names[] = {"quick", "", "long"};
