@@ -24,11 +24,8 @@ ooze_result oz_blend_substep(oz_step *s, float dt, ooze_message *why) {
   RUN(material);
   OZ_TRY(oz_tension_pull(s, f, why));
   RUN(free_start);
-  if (s->has_walls) {
-    OZ_TRY(b->table->walls(b, f, why));
-    WALLS(wall_planes);
-    WALLS(wall_density);
-  }
+  OZ_TRY(oz_find_walls(s, f, why));
+  WALLS(wall_density);
 
   /* v^SPH, v^SM and the blend of both */
   RUN(sph_density);

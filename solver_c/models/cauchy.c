@@ -19,7 +19,6 @@ static void bound(oz_frame *f, const ooze_params *p, float density) {
 ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   oz_backend *b = s->backend;
   oz_frame frame, *f = &frame;
-  oz_build_result built = {0, 0.0};
   if (!oz_open_frame(s, f, dt)) return OOZE_OK;
   f->has_boundary = s->has_boundary;
   f->has_loads = s->has_loads;
@@ -28,11 +27,7 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   OZ_TRY(oz_find_neighbours(s, f, why));
   RUN(material);
   RUN(free_start);
-  if (s->has_walls) {
-    OZ_TRY(b->table->walls(b, f, why));
-    WALLS(wall_planes);
-    LOADS(load_start);
-  }
+  OZ_TRY(oz_find_walls(s, f, why));
 
   /* explicit: (2) without pressure */
   RUN(mps_stress);
@@ -41,8 +36,7 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* implicit: pressure that restores the number density */
   WALLS(wall_density);
-  OZ_TRY(b->table->density_list(b, f, &built, why));
-  s->rebuilt += built.rebuilt;
+  OZ_TRY(oz_find_density_neighbours(s, f, why));
   RUN(mps_density);
   RUN(cg_start);
   for (uint32_t k = 0; k < s->params->cauchy_iterations; k++) {

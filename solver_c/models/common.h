@@ -25,5 +25,9 @@ static inline int oz_open_frame(const oz_step *s, oz_frame *f, float dt) {
 /* Sorts, places boundary particles and nozzle particles, and finds neighbours at the start
  * positions. */
 ooze_result oz_find_neighbours(oz_step *s, oz_frame *f, ooze_message *why);
+/* At the predicted positions: the particles next to walls, their planes, and loads from 0. */
+ooze_result oz_find_walls(const oz_step *s, oz_frame *f, ooze_message *why);
+/* At the predicted positions: the density neighbour list. */
+ooze_result oz_find_density_neighbours(oz_step *s, oz_frame *f, ooze_message *why);
 
 #endif

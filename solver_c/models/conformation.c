@@ -177,8 +177,7 @@ static ooze_result project_as_printed(oz_step *s, oz_backend *b, oz_frame *f, oo
   RUN(velocity_start); /* multipliers restart from zero */
   WALLS(wall_density);
   WALLS(wall_project);
-  OZ_TRY(b->table->density_list(b, f, &built, why));
-  s->rebuilt += built.rebuilt;
+  OZ_TRY(oz_find_density_neighbours(s, f, why));
   LOADS(load_rows);
   OZ_TRY(oz_soft_tear(s, b, f, why));
   RUN(density_bound);
@@ -247,10 +246,8 @@ static ooze_result constraint_free_state(oz_step *s, oz_backend *b, oz_frame *f,
   RUN(gradient);
   RUN(bound_sums);
   if (!is_explicit(f) && !is_printed(f)) RUN(bound);
+  OZ_TRY(oz_find_walls(s, f, why));
   if (s->has_walls) {
-    OZ_TRY(b->table->walls(b, f, why));
-    WALLS(wall_planes);
-    LOADS(load_start);
     s->walls_known = 1;
     if (!f->projects_velocity || !f->wall_count) f->contact_of = NULL;
   }

@@ -38,7 +38,6 @@ static void constants(oz_frame *f, const ooze_params *p, int unlike, float dt) {
 ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   oz_backend *b = s->backend;
   oz_frame frame, *f = &frame;
-  oz_build_result built = {0, 0.0};
   const ooze_params *p = s->params;
   if (!oz_open_frame(s, f, dt)) return OOZE_OK;
   constants(f, p, s->least_density < s->most_density, dt);
@@ -71,17 +70,12 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   RUN(advance);
   if (f->has_slip) RUN(boundary_hold);
   OZ_TRY(oz_bodies_drive(b, f, why));
-  if (s->has_walls) {
-    OZ_TRY(b->table->walls(b, f, why));
-    WALLS(wall_planes);
-    LOADS(load_start);
-    WALLS(wall_density);
-    WALLS(wall_project);
-  }
+  OZ_TRY(oz_find_walls(s, f, why));
+  WALLS(wall_density);
+  WALLS(wall_project);
 
   /* lines 9 to 11: neighbours, constraint control; no allocation can fail after this */
-  OZ_TRY(b->table->density_list(b, f, &built, why));
-  s->rebuilt += built.rebuilt;
+  OZ_TRY(oz_find_density_neighbours(s, f, why));
   OZ_TRY(b->table->links_update(b, f, OZ_RULE_LINKS, why));
   RUN(link_share);
   f->skip_boundary = 1;

@@ -57,7 +57,6 @@ static void constants(oz_frame *f, const ooze_params *p, float dt) {
 ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
   oz_backend *b = s->backend;
   oz_frame frame, *f = &frame;
-  oz_build_result built = {0, 0.0};
   const ooze_params *p = s->params;
   if (!oz_open_frame(s, f, dt)) return OOZE_OK;
   constants(f, p, dt);
@@ -78,13 +77,8 @@ ooze_result oz_springs_substep(oz_step *s, float dt, ooze_message *why) {
   }
   RUN(advance);
   OZ_TRY(oz_bodies_drive(b, f, why));
-  if (s->has_walls) {
-    OZ_TRY(b->table->walls(b, f, why));
-    WALLS(wall_planes);
-    LOADS(load_start);
-  }
-  OZ_TRY(b->table->density_list(b, f, &built, why));
-  s->rebuilt += built.rebuilt;
+  OZ_TRY(oz_find_walls(s, f, why));
+  OZ_TRY(oz_find_density_neighbours(s, f, why));
 
   /* lines 11 to 15: springs; no allocation can fail after this */
   OZ_TRY(b->table->links_update(b, f, OZ_RULE_SPRINGS, why));
