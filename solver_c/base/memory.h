@@ -28,6 +28,13 @@ int oz_grow(oz_memory *m, void **p, size_t *capacity, size_t bytes, size_t keep)
 void *oz_allocate(size_t count, size_t bytes);
 void oz_release(void *memory); /* NULL is fine */
 
+#define OZ_SWAP(type, a, b) \
+  do {                      \
+    type swapped = a;       \
+    a = b;                  \
+    b = swapped;            \
+  } while (0)
+
 #ifdef __cplusplus
 }
 #endif

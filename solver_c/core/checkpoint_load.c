@@ -79,6 +79,7 @@ static ooze_result prepare(ooze_solver *s, const oz_incoming *in) {
   return s->backend->table->links_put(s->backend, NULL, NULL, in->shown, s->message);
 }
 
+/* The old values go where the new ones came from, and are released there. */
 static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   oz_particles *p = &s->particles;
   uint32_t n = in->header.particles;
@@ -96,10 +97,8 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
     p->count = p->hidden = p->results = 0;
     return s->lost = OOZE_LOST_DEVICE;
   }
-  uint64_t *old_ids = p->ids;
-  p->ids = in->ids;
+  OZ_SWAP(uint64_t *, p->ids, in->ids);
   p->ids_capacity = n * sizeof *p->ids;
-  in->ids = old_ids;
   p->count = n;
   p->hidden = 0;
   oz_labels_clear(s);
@@ -112,29 +111,19 @@ static ooze_result replace(ooze_solver *s, oz_incoming *in) {
   p->results_dt = 0;
   p->relaxation_time_known = s->extremes_known = 0;
   s->params = in->params;
-  ooze_material *old_materials = s->materials;
-  s->materials = in->materials;
+  OZ_SWAP(ooze_material *, s->materials, in->materials);
   s->material_count = in->header.materials;
   s->matter_known = 0;
   s->materials_capacity = in->header.materials * sizeof *s->materials;
-  in->materials = old_materials;
-  oz_colliders colliders = s->colliders;
-  s->colliders = in->colliders;
+  OZ_SWAP(oz_colliders, s->colliders, in->colliders);
   s->colliders.bricks_changed = 1;
-  in->colliders = colliders;
-  oz_emitters emitters = s->emitters;
-  s->emitters = in->emitters;
-  in->emitters = emitters;
-  oz_bodies bodies = s->bodies;
-  s->bodies = in->bodies;
+  OZ_SWAP(oz_emitters, s->emitters, in->emitters);
+  OZ_SWAP(oz_bodies, s->bodies, in->bodies);
   s->bodies.changed = 1;
-  in->bodies = bodies;
-  oz_boundary boundary = s->boundary;
-  s->boundary = in->boundary;
+  OZ_SWAP(oz_boundary, s->boundary, in->boundary);
   s->boundary.placed = 0; /* before the next step */
   oz_links_await(s, in->wait, in->link_count - in->shown);
   in->wait = NULL;
-  in->boundary = boundary;
   s->time = in->header.time;
   const double speed = in->header.explained_speed;
   s->explained_speed = speed >= 0 || speed == OZ_SPEED_OF_STRETCH ? speed : OZ_SPEED_UNKNOWN;

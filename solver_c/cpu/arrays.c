@@ -329,8 +329,7 @@ typedef struct permute_job {
 static void permute_chunk(void *arg, uint32_t chunk) {
   const permute_job *job = arg;
   const uint32_t *order = job->cpu->order;
-  const uint32_t begin = chunk * OZ_CHUNK,
-                 end = begin + OZ_CHUNK < job->count ? begin + OZ_CHUNK : job->count;
+  OZ_CHUNK_RANGE(job->count);
   float *scratch = job->cpu->arrays.A; /* holds nothing between substeps */
   for (uint32_t k = 0; k < job->strips; k++) {
     const uint32_t words = job->strip[k].words;

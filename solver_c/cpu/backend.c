@@ -120,8 +120,7 @@ typedef struct wall_job {
 } wall_job;
 static void wall_chunk(void *arg, uint32_t chunk) {
   const wall_job *job = arg;
-  const uint32_t begin = chunk * OZ_CHUNK,
-                 end = begin + OZ_CHUNK < job->f->count ? begin + OZ_CHUNK : job->f->count;
+  OZ_CHUNK_RANGE(job->f->count);
   job->cpu->isa->near_walls(job->f, begin, end, job->cpu->flag);
 }
 
@@ -217,12 +216,20 @@ static ooze_result cpu_friction_maps(oz_backend *b, const uint64_t *keys, const 
   return OOZE_OK;
 }
 
+/* Copies a list of `count` records; `names` is the plural of one, for the message. */
+static ooze_result keep(oz_cpu *cpu, void **list, size_t *list_bytes, const void *from,
+                        size_t record, uint32_t count, const char *names, ooze_message *why) {
+  const size_t bytes = record * count;
+  if (!oz_grow(cpu->memory, list, list_bytes, bytes, 0))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u %s", count, names);
+  if (count) memcpy(*list, from, bytes);
+  return OOZE_OK;
+}
+
 static ooze_result cpu_nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count,
                                ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
-  if (!oz_grow(cpu->memory, (void **)&cpu->nozzle, &cpu->nozzle_bytes, count * sizeof *n, 0))
-    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u nozzles", count);
-  if (count) memcpy(cpu->nozzle, n, count * sizeof *n);
+  OZ_TRY(keep(cpu, (void **)&cpu->nozzle, &cpu->nozzle_bytes, n, sizeof *n, count, "nozzles", why));
   cpu->nozzle_count = count;
   return OOZE_OK;
 }
@@ -230,9 +237,8 @@ static ooze_result cpu_nozzles(oz_backend *b, const oz_nozzle *n, uint32_t count
 static ooze_result cpu_matter(oz_backend *b, const oz_matter *m, uint32_t count,
                               ooze_message *why) {
   oz_cpu *cpu = OZ_CPU(b);
-  if (!oz_grow(cpu->memory, (void **)&cpu->matter, &cpu->matter_bytes, count * sizeof *m, 0))
-    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u materials", count);
-  if (count) memcpy(cpu->matter, m, count * sizeof *m);
+  OZ_TRY(
+      keep(cpu, (void **)&cpu->matter, &cpu->matter_bytes, m, sizeof *m, count, "materials", why));
   cpu->matter_count = count;
   return OOZE_OK;
 }

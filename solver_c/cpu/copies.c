@@ -35,8 +35,7 @@ typedef struct copy_job {
 
 static void copy_chunk(void *arg, uint32_t chunk) {
   const copy_job *job = arg;
-  const uint32_t begin = chunk * OZ_CHUNK,
-                 end = begin + OZ_CHUNK < job->all ? begin + OZ_CHUNK : job->all;
+  OZ_CHUNK_RANGE(job->all);
   for (uint32_t p = 0; p < job->parts; p++) {
     const uint32_t words = job->part[p].words, step = job->part[p].step, last = job->part[p].end;
     const size_t plane = job->part[p].plane;

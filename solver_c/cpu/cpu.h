@@ -176,5 +176,8 @@ ooze_result oz_cpu_compact(oz_backend *b, const uint8_t *keep, uint32_t *out_cou
 void oz_cpu_permute(oz_cpu *cpu, uint32_t count);
 
 #define OZ_CPU(b) ((oz_cpu *)(b))
+/* Items of `n` in a task: from `begin` to `end`. */
+#define OZ_CHUNK_RANGE(n) \
+  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < (n) ? begin + OZ_CHUNK : (n)
 
 #endif

@@ -77,24 +77,22 @@ typedef struct move_job {
   oz_link_rows *now, *next; /* the next set lends its row and len */
   uint32_t kept, all;
 } move_job;
-#define JOB_RANGE(n) \
-  const uint32_t begin = chunk * OZ_CHUNK, end = begin + OZ_CHUNK < (n) ? begin + OZ_CHUNK : (n)
 
 static void none_chunk(void *arg, uint32_t chunk) {
   const move_job *job = arg;
-  JOB_RANGE(job->all);
+  OZ_CHUNK_RANGE(job->all);
   for (uint32_t i = begin; i < end; i++) job->cpu->order2[i] = NONE;
 }
 static void inverse_chunk(void *arg, uint32_t chunk) {
   const move_job *job = arg;
-  JOB_RANGE(job->kept);
+  OZ_CHUNK_RANGE(job->kept);
   for (uint32_t i = begin; i < end; i++) job->cpu->order2[job->cpu->order[i]] = i;
 }
 static void move_chunk(void *arg, uint32_t chunk) {
   move_job *job = arg;
   oz_link_rows *r = job->now;
   const uint32_t *to = job->cpu->order2, lanes = job->cpu->isa->lanes;
-  JOB_RANGE(job->kept);
+  OZ_CHUNK_RANGE(job->kept);
   for (uint32_t i = begin; i < end; i++) {
     const uint32_t was = job->cpu->order[i], row = r->row[was], len = r->len[was];
     uint32_t n = 0;
@@ -151,7 +149,7 @@ typedef struct relink_job {
 } relink_job;
 static void relink_chunk(void *arg, uint32_t chunk) {
   const relink_job *job = arg;
-  JOB_RANGE(job->cpu->count);
+  OZ_CHUNK_RANGE(job->cpu->count);
   job->cpu->isa->relink(job->s, begin, end);
 }
 

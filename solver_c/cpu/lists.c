@@ -26,9 +26,8 @@ static void search_chunk(void *arg, uint32_t chunk) {
 
 static void narrow_chunk(void *arg, uint32_t chunk) {
   const list_job *job = arg;
-  const uint32_t begin = chunk * OZ_CHUNK;
-  job->cpu->isa->narrow(job->search, begin,
-                        begin + OZ_CHUNK < job->cpu->count ? begin + OZ_CHUNK : job->cpu->count);
+  OZ_CHUNK_RANGE(job->cpu->count);
+  job->cpu->isa->narrow(job->search, begin, end);
 }
 
 /* Makes room for that many pages of rows. */
@@ -81,8 +80,7 @@ typedef struct box_job {
 } box_job;
 static void box_chunk(void *arg, uint32_t chunk) {
   const box_job *job = arg;
-  const uint32_t begin = chunk * OZ_CHUNK,
-                 end = begin + OZ_CHUNK < job->f->count ? begin + OZ_CHUNK : job->f->count;
+  OZ_CHUNK_RANGE(job->f->count);
   float lo[3] = {INFINITY, INFINITY, INFINITY}, hi[3] = {-INFINITY, -INFINITY, -INFINITY};
   for (uint32_t i = begin; i < end; i++)
     for (int c = 0; c < 3; c++) {
@@ -125,8 +123,7 @@ typedef struct ahead_job {
 static void ahead_chunk(void *arg, uint32_t chunk) {
   const ahead_job *job = arg;
   const oz_frame *f = job->f;
-  const uint32_t begin = chunk * OZ_CHUNK,
-                 end = begin + OZ_CHUNK < f->count ? begin + OZ_CHUNK : f->count;
+  OZ_CHUNK_RANGE(f->count);
   for (size_t k = 4 * (size_t)begin; k < 4 * (size_t)end; k++)
     job->to[k] = f->x[k] + f->dt * f->u[k];
 }
@@ -187,8 +184,7 @@ typedef struct copy_job {
 } copy_job;
 static void copy_chunk(void *arg, uint32_t chunk) {
   const copy_job *job = arg;
-  const uint32_t begin = chunk * OZ_CHUNK,
-                 end = begin + OZ_CHUNK < job->cpu->count ? begin + OZ_CHUNK : job->cpu->count;
+  OZ_CHUNK_RANGE(job->cpu->count);
   for (uint32_t k = begin; k < end; k++)
     memcpy(job->to + 4 * (size_t)k, job->at + 4 * (size_t)job->cpu->order[k], 16);
 }

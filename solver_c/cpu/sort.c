@@ -29,13 +29,9 @@ typedef struct sort_job {
   uint32_t count; /* first particle to be sorted */
 } sort_job;
 
-#define OZ_CHUNK_RANGE                     \
-  const uint32_t begin = chunk * OZ_CHUNK, \
-                 end = begin + OZ_CHUNK < job->count ? begin + OZ_CHUNK : job->count
-
 static void key_chunk(void *arg, uint32_t chunk) {
   const sort_job *job = arg;
-  OZ_CHUNK_RANGE;
+  OZ_CHUNK_RANGE(job->count);
   const uint32_t *owner = job->cpu->arrays.owner;
   for (uint32_t i = begin; i < end; i++) {
     float x[3];
@@ -52,14 +48,14 @@ static void key_chunk(void *arg, uint32_t chunk) {
 }
 static void count_chunk(void *arg, uint32_t chunk) {
   const sort_job *job = arg;
-  OZ_CHUNK_RANGE;
+  OZ_CHUNK_RANGE(job->count);
   uint32_t *h = job->cpu->histogram + (size_t)chunk * 256;
   memset(h, 0, 256 * sizeof *h);
   for (uint32_t i = begin; i < end; i++) h[job->key[i] >> job->shift & 255]++;
 }
 static void scatter_chunk(void *arg, uint32_t chunk) {
   const sort_job *job = arg;
-  OZ_CHUNK_RANGE;
+  OZ_CHUNK_RANGE(job->count);
   uint32_t *h = job->cpu->histogram + (size_t)chunk * 256;
   for (uint32_t i = begin; i < end; i++) {
     uint32_t to = h[job->key[i] >> job->shift & 255]++;
@@ -71,7 +67,7 @@ static void scatter_chunk(void *arg, uint32_t chunk) {
  * finished by it. */
 static void ids_chunk(void *arg, uint32_t chunk) {
   const sort_job *job = arg;
-  OZ_CHUNK_RANGE;
+  OZ_CHUNK_RANGE(job->count);
   const uint64_t *key = job->key, *id = job->cpu->arrays.id;
   uint32_t *order = job->order_to;
   uint32_t i = begin;
@@ -150,12 +146,8 @@ uint32_t oz_cpu_order(oz_cpu *cpu, const oz_frame *f, const float *at, const flo
         sum += n;
       }
     cpu->tasks->run(cpu->tasks, chunks, scatter_chunk, &job);
-    uint64_t *tk = key;
-    key = key2;
-    key2 = tk;
-    uint32_t *to = order;
-    order = order2;
-    order2 = to;
+    OZ_SWAP(uint64_t *, key, key2);
+    OZ_SWAP(uint32_t *, order, order2);
   }
   if (key != cpu->key) { /* the unsorted part is copied */
     memcpy(key + count, cpu->key + count, (cpu->count - count) * sizeof *key);

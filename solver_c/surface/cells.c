@@ -34,16 +34,8 @@ int oz_sort_keys(uint64_t *keys, uint32_t *values, uint32_t count) {
         to_keys[at] = from_keys[i];
         to_values[at] = from_values[i];
       }
-      {
-        uint64_t *k = from_keys;
-        from_keys = to_keys;
-        to_keys = k;
-      }
-      {
-        uint32_t *v = from_values;
-        from_values = to_values;
-        to_values = v;
-      }
+      OZ_SWAP(uint64_t *, from_keys, to_keys);
+      OZ_SWAP(uint32_t *, from_values, to_values);
     }
     if (from_keys != keys) {
       memcpy(keys, from_keys, count * sizeof *keys);
