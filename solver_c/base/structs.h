@@ -11,5 +11,11 @@ ooze_result oz_struct_read(void *into, const void *from, size_t known, const cha
 /* Writes as much of `from` as the client's struct has room for; its size member stays unchanged. */
 ooze_result oz_struct_write(void *out, const void *from, size_t known, const char *what,
                             ooze_message *why);
+/* Declares `in`: the defaults of its type, then the client's `from` over them; returns on failure.
+ */
+#define OZ_STRUCT_TAKE(type, in, from, what, why) \
+  type in;                                        \
+  type##_default(&in);                            \
+  OZ_TRY(oz_struct_read(&in, from, sizeof in, what, why))
 
 #endif

@@ -105,17 +105,10 @@ float ooze_solver_separation(const ooze_solver *s) { return s ? s->separation : 
 
 /* ---- colliders ---- */
 
-static ooze_result read_collider(const ooze_solver *s, ooze_collider_desc *in,
-                                 const ooze_collider_desc *desc) {
-  ooze_collider_desc_default(in);
-  return oz_struct_read(in, desc, sizeof *in, "collider", s->message);
-}
-
 ooze_result ooze_collider_add(ooze_solver *s, const ooze_collider_desc *desc, ooze_collider *out) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  ooze_collider_desc in;
+  OZ_STRUCT_TAKE(ooze_collider_desc, in, desc, "collider", s->message);
   uint32_t handle = 0;
-  OZ_TRY(read_collider(s, &in, desc));
   OZ_TRY(oz_colliders_add(&s->colliders, &in, &handle, s->message));
   if (out) *out = handle;
   return OOZE_OK;
@@ -124,8 +117,7 @@ ooze_result ooze_collider_add(ooze_solver *s, const ooze_collider_desc *desc, oo
 ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider,
                               const ooze_collider_desc *desc) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  ooze_collider_desc in;
-  OZ_TRY(read_collider(s, &in, desc));
+  OZ_STRUCT_TAKE(ooze_collider_desc, in, desc, "collider", s->message);
   OZ_TRY(oz_colliders_set(&s->colliders, collider, &in, s->message));
   oz_boundary_forget(&s->boundary, collider, 0); /* sampled anew */
   s->boundary.fresh = 0;
@@ -205,17 +197,10 @@ ooze_result ooze_collider_friction_map(ooze_solver *s, ooze_collider collider, f
 
 /* ---- emitters ---- */
 
-static ooze_result read_emitter(const ooze_solver *s, ooze_emitter_desc *in,
-                                const ooze_emitter_desc *desc) {
-  ooze_emitter_desc_default(in);
-  return oz_struct_read(in, desc, sizeof *in, "emitter", s->message);
-}
-
 ooze_result ooze_emitter_add(ooze_solver *s, const ooze_emitter_desc *desc, ooze_emitter *out) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  ooze_emitter_desc in;
+  OZ_STRUCT_TAKE(ooze_emitter_desc, in, desc, "emitter", s->message);
   uint32_t handle = 0;
-  OZ_TRY(read_emitter(s, &in, desc));
   OZ_TRY(oz_emitters_add(&s->emitters, &in, s->material_count, &handle, s->message));
   if (out) *out = handle;
   return OOZE_OK;
@@ -223,8 +208,7 @@ ooze_result ooze_emitter_add(ooze_solver *s, const ooze_emitter_desc *desc, ooze
 
 ooze_result ooze_emitter_set(ooze_solver *s, ooze_emitter emitter, const ooze_emitter_desc *desc) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  ooze_emitter_desc in;
-  OZ_TRY(read_emitter(s, &in, desc));
+  OZ_STRUCT_TAKE(ooze_emitter_desc, in, desc, "emitter", s->message);
   return oz_emitters_set(&s->emitters, emitter, &in, s->material_count, s->message);
 }
 
@@ -235,8 +219,7 @@ ooze_result ooze_emitter_remove(ooze_solver *s, ooze_emitter emitter) {
 
 ooze_result ooze_emitter_put(ooze_solver *s, ooze_emitter emitter, const ooze_emitter_desc *desc) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  ooze_emitter_desc in;
-  OZ_TRY(read_emitter(s, &in, desc));
+  OZ_STRUCT_TAKE(ooze_emitter_desc, in, desc, "emitter", s->message);
   return oz_emitters_put(&s->emitters, emitter, &in, s->material_count, s->message);
 }
 

@@ -244,11 +244,9 @@ static ooze_result tie(ooze_solver *s, const oz_body *body, oz_link_pair *pairs,
 
 ooze_result ooze_body_add(ooze_solver *s, const ooze_body_desc *desc, ooze_body *out) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  ooze_body_desc d;
+  OZ_STRUCT_TAKE(ooze_body_desc, d, desc, "body", s->message);
   oz_bodies *b = &s->bodies;
   double centre[3];
-  ooze_body_desc_default(&d);
-  OZ_TRY(oz_struct_read(&d, desc, sizeof d, "body", s->message));
   if (s->lost)
     return oz_fail(s->message, s->lost,
                    "the state is lost; clear the particles or load a checkpoint");

@@ -77,15 +77,11 @@ ooze_result oz_bodies_read(oz_bodies *b, const void *in, size_t bytes, size_t *u
   oz_bodies fresh;
   oz_saved_head head;
   uint32_t last = 0;
-  ooze_result r = OOZE_OK;
-  oz_bytes_take(&from, &head, sizeof head);
-  if (from.bad || head.magic != MAGIC || (head.version != VERSION && head.version != PLAIN) ||
-      head.count > from.left / sizeof(saved_body))
-    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of bodies of version %d",
-                   VERSION);
+  OZ_TRY(oz_saved_head_take(&from, MAGIC, PLAIN, VERSION, bytes / sizeof(saved_body), "bodies",
+                            &head, why));
   oz_bodies_init(&fresh, b->memory);
   fresh.next_handle = head.next_handle;
-  r = oz_bodies_room(&fresh, head.count, why);
+  ooze_result r = oz_bodies_room(&fresh, head.count, why);
   for (uint32_t i = 0; i < head.count && r >= 0; ++i) {
     saved_body s;
     oz_bytes_take(&from, &s, sizeof s);

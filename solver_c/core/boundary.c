@@ -324,22 +324,19 @@ ooze_result oz_boundary_before_step(ooze_solver *s) {
 
 /* ---- Checkpoint: points that were given; sampled ones come again ---- */
 
-typedef struct saved_head {
-  uint32_t magic, version, count, zero;
-} saved_head;
 typedef struct saved_set {
   uint32_t collider, count, moving, zero;
 } saved_set;
 
 size_t oz_boundary_bytes(const oz_boundary *b) {
-  size_t bytes = sizeof(saved_head);
+  size_t bytes = sizeof(oz_saved_head);
   for (uint32_t i = 0; i < b->count; i++)
     if (b->set[i].given) bytes += sizeof(saved_set) + (size_t)b->set[i].count * 28;
   return bytes;
 }
 
 void oz_boundary_write(const oz_boundary *b, void *out) {
-  saved_head head = {MAGIC, VERSION, 0, 0};
+  oz_saved_head head = {MAGIC, VERSION, 0, 0};
   for (uint32_t i = 0; i < b->count; i++) head.count += b->set[i].given;
   unsigned char *at = oz_bytes_put(out, &head, sizeof head);
   for (uint32_t i = 0; i < b->count; i++) {
@@ -357,13 +354,10 @@ ooze_result oz_boundary_read(oz_boundary *b, const void *in, size_t bytes, size_
                              ooze_message *why) {
   oz_bytes from = {in, bytes, 0};
   oz_boundary fresh;
-  saved_head head;
+  oz_saved_head head;
   ooze_result r = OOZE_OK;
-  oz_bytes_take(&from, &head, sizeof head);
-  if (from.bad || head.magic != MAGIC || head.version != VERSION ||
-      head.count > from.left / sizeof(saved_set))
-    return oz_fail(why, OOZE_ERROR_FORMAT,
-                   "checkpoint: this is no list of boundary points of version %d", VERSION);
+  OZ_TRY(oz_saved_head_take(&from, MAGIC, VERSION, VERSION, bytes / sizeof(saved_set),
+                            "boundary points", &head, why));
   oz_boundary_init(&fresh, b->memory);
   for (uint32_t i = 0; i < head.count && r >= 0; i++) {
     saved_set v;

@@ -53,8 +53,8 @@ void oz_colliders_write(const oz_colliders *c, void *out) {
   }
 }
 
-static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last, uint32_t next_handle,
-                            ooze_message *why) {
+static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last,
+                            const oz_saved_head *head, ooze_message *why) {
   saved_collider s;
   ooze_collider_desc d;
   ooze_sdf_brick *bricks = NULL;
@@ -62,10 +62,7 @@ static ooze_result read_one(oz_colliders *c, oz_bytes *in, uint32_t *last, uint3
   oz_bytes_take(in, &s, sizeof s);
   if (in->bad) return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: the colliders end early");
   snprintf(who, sizeof who, "checkpoint: collider %u", s.handle);
-  if (s.handle <= *last || (next_handle && s.handle >= next_handle))
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s follows %u and the next is %u: handles must rise",
-                   who, *last, next_handle);
-  *last = s.handle;
+  OZ_TRY(oz_saved_handle(s.handle, head, last, who, why));
   if (s.brick_count > in->left / sizeof(ooze_sdf_brick) ||
       (s.brick_count && s.shape != OOZE_SHAPE_SDF))
     return oz_fail(why, OOZE_ERROR_FORMAT, "%s has %u bricks, which cannot be", who, s.brick_count);
@@ -102,14 +99,12 @@ ooze_result oz_colliders_read(oz_colliders *c, const void *in, size_t bytes, siz
   oz_colliders fresh;
   oz_saved_head head;
   uint32_t last = 0;
-  oz_bytes_take(&from, &head, sizeof head);
-  if (from.bad || head.magic != MAGIC || head.version != VERSION || head.count > OZ_COLLIDERS_MAX)
-    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of colliders of version %d",
-                   VERSION);
+  OZ_TRY(oz_saved_head_take(&from, MAGIC, VERSION, VERSION, OZ_COLLIDERS_MAX, "colliders", &head,
+                            why));
   oz_colliders_init(&fresh, c->memory);
   fresh.next_handle = head.next_handle;
   for (uint32_t i = 0; i < head.count; i++) {
-    ooze_result r = read_one(&fresh, &from, &last, head.next_handle, why);
+    ooze_result r = read_one(&fresh, &from, &last, &head, why);
     if (r < 0) {
       oz_colliders_destroy(&fresh);
       return r;

@@ -52,17 +52,14 @@ void oz_emitters_write(const oz_emitters *e, void *out) {
 static int length_ok(double v) { return v >= 0.0 && v < 1e15; } /* false for NaN */
 
 static ooze_result read_one(oz_emitters *e, oz_bytes *in, uint32_t materials, uint32_t *last,
-                            uint32_t next_handle, uint32_t version, ooze_message *why) {
+                            const oz_saved_head *head, ooze_message *why) {
   saved_emitter s;
   ooze_emitter_desc d;
   char label[48];
   oz_bytes_take(in, &s, sizeof s);
   if (in->bad) return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: the emitters end early");
   snprintf(label, sizeof label, "checkpoint: emitter %u", s.handle);
-  if (s.handle <= *last || (next_handle && s.handle >= next_handle))
-    return oz_fail(why, OOZE_ERROR_FORMAT, "%s follows %u and the next is %u: handles must rise",
-                   label, *last, next_handle);
-  *last = s.handle;
+  OZ_TRY(oz_saved_handle(s.handle, head, last, label, why));
   if (!length_ok(s.flow) || !length_ok(s.born) || !length_ok(s.base_flow) ||
       !length_ok(s.base_time) || s.running > 1)
     return oz_fail(why, OOZE_ERROR_FORMAT,
@@ -74,7 +71,7 @@ static ooze_result read_one(oz_emitters *e, oz_bytes *in, uint32_t materials, ui
   d.start = s.start, d.end = s.end, d.disturbance = s.disturbance, d.seed = s.seed,
   d.layers = s.layers;
   d.max_particles = s.max_particles;
-  if (version > 1) {
+  if (head->version > 1) {
     saved_outline o;
     oz_bytes_take(in, &o, sizeof o);
     if (in->bad) return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: the emitters end early");
@@ -99,15 +96,11 @@ ooze_result oz_emitters_read(oz_emitters *e, const void *in, size_t bytes, uint3
   oz_emitters fresh;
   oz_saved_head head;
   uint32_t last = 0;
-  oz_bytes_take(&from, &head, sizeof head);
-  if (from.bad || head.magic != MAGIC || head.version < 1 || head.version > VERSION ||
-      head.count > OZ_EMITTERS_MAX)
-    return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: this is no list of emitters of version %d",
-                   VERSION);
+  OZ_TRY(oz_saved_head_take(&from, MAGIC, 1, VERSION, OZ_EMITTERS_MAX, "emitters", &head, why));
   oz_emitters_init(&fresh, e->memory, e->separation);
   fresh.next_handle = head.next_handle;
   for (uint32_t i = 0; i < head.count; i++) {
-    ooze_result r = read_one(&fresh, &from, materials, &last, head.next_handle, head.version, why);
+    ooze_result r = read_one(&fresh, &from, materials, &last, &head, why);
     if (r < 0) {
       oz_emitters_destroy(&fresh);
       return r;

@@ -269,9 +269,7 @@ static ooze_result soft_ends(ooze_solver *s, const oz_link_pair *fresh, uint64_t
 
 ooze_result ooze_links_add(ooze_solver *s, const ooze_links *links) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  ooze_links in;
-  ooze_links_default(&in);
-  OZ_TRY(oz_struct_read(&in, links, sizeof in, "links", s->message));
+  OZ_STRUCT_TAKE(ooze_links, in, links, "links", s->message);
   if (s->lost)
     return oz_fail(s->message, s->lost,
                    "links: the state is lost; clear the particles or load a checkpoint");

@@ -17,9 +17,7 @@ ooze_result oz_params_check(const ooze_params *params, ooze_message *why) {
 
 ooze_result ooze_params_set(ooze_solver *s, const ooze_params *params) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  ooze_params in;
-  ooze_params_default(&in);
-  OZ_TRY(oz_struct_read(&in, params, sizeof in, "params", s->message));
+  OZ_STRUCT_TAKE(ooze_params, in, params, "params", s->message);
   OZ_TRY(oz_params_check(&in, s->message));
   /* shape matching needs a shape: where particles are when the model is chosen */
   if (in.model == OOZE_MODEL_BLEND && s->params.model != in.model)

@@ -8,9 +8,7 @@
 ooze_result ooze_particles_add(ooze_solver *s, const ooze_particles *particles,
                                uint64_t *out_first_id) {
   if (!s) return OOZE_ERROR_ARGUMENT;
-  ooze_particles in;
-  ooze_particles_default(&in);
-  OZ_TRY(oz_struct_read(&in, particles, sizeof in, "particles", s->message));
+  OZ_STRUCT_TAKE(ooze_particles, in, particles, "particles", s->message);
   if (s->lost)
     return oz_fail(s->message, s->lost,
                    "the state is lost; clear the particles or load a checkpoint");
