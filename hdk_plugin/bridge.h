@@ -24,6 +24,9 @@ public:
   // else that a point carries stays with it. The solver must hold the particles of `load` or of the
   // last `store` on this detail, gone further.
   bool store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report &report);
+  // Memory for what the last `store` wrote, ahead of the next one: of a detail that shares its
+  // pages with others. Any thread may do it while the solver steps.
+  void make_room(GU_Detail &gdp) const;
   // The same detail with other objects: ids are read from the points again.
   bool adopt(const GU_Detail &gdp, Report &report);
 
@@ -74,14 +77,15 @@ private:
   void write_all(const std::vector<Delivery> &all) const;
   bool write_stretch(GU_Detail &gdp, Report &report);
 
-  std::vector<uint64_t> myIds;       // by rank
-  std::vector<GA_Offset> myOffsets;  // by rank
-  bool myStraight = true;            // ranks are indices
-  bool myPlain = true;               // and indices are offsets
-  std::vector<size_t> myBorn;        // ranks
-  ooze_capture *myCapture = nullptr; // of the solver that is stored
-  std::vector<uint64_t> myNow;       // ids of the solver, in memory that is used again
-  std::vector<Kept> myKept;          // by attribute
+  std::vector<uint64_t> myIds;         // by rank
+  std::vector<GA_Offset> myOffsets;    // by rank
+  bool myStraight = true;              // ranks are indices
+  bool myPlain = true;                 // and indices are offsets
+  std::vector<size_t> myBorn;          // ranks
+  ooze_capture *myCapture = nullptr;   // of the solver that is stored
+  std::vector<uint64_t> myNow;         // ids of the solver, in memory that is used again
+  std::vector<Kept> myKept;            // by attribute
+  std::vector<const char *> myWritten; // attributes that the last store wrote
   std::vector<uint32_t>
       myMaterials; // of the particles at the last store, by rank; 0 behind its end
   bool mySameMaterials = false;

@@ -237,6 +237,15 @@ void Bridge::write_all(const std::vector<Delivery> &all) const {
   for (auto &d : all) d.to->bumpDataId();
 }
 
+void Bridge::make_room(GU_Detail &gdp) const {
+  std::vector<GA_Attribute *> there;
+  for (const char *name : myWritten)
+    if (GA_Attribute *a = gdp.findPointAttribute(name)) there.push_back(a);
+  UTparallelFor(UT_BlockedRange<size_t>(0, there.size()), [&](const UT_BlockedRange<size_t> &some) {
+    for (size_t i = some.begin(); i < some.end(); ++i) there[i]->hardenAllPages();
+  });
+}
+
 // The six numbers of `conform` as a matrix, which VEX can read.
 bool Bridge::write_stretch(GU_Detail &gdp, Report &report) {
   static const size_t from[9] = {0, 3, 4, 3, 1, 5, 4, 5, 2};
@@ -286,6 +295,8 @@ bool Bridge::store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report 
     if (d.values) all.push_back(d);
   }
   write_all(all);
+  myWritten.clear();
+  for (auto &d : all) myWritten.push_back(d.info.name);
   for (auto &d : all)
     for (auto &had : myKept)
       if (d.values == had.values.data()) had.id = d.to->getDataId();

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation.h"
 
+#include <UT/UT_ParallelUtil.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -42,7 +45,7 @@ std::string Simulation::info(size_t frames, int64 frame_bytes, int64 written, in
     return std::string("Ooze: nothing simulated yet\n") + kept;
   std::snprintf(text, sizeof text,
                 "Ooze: %u particles (%u born, %u killed in the last step)\n"
-                "Last step: %u substeps of %u + %u iterations, %.3g s\n"
+                "Last step: %u substeps of %u + %u iterations, %.4g s\n"
                 "Solver: %.1f MB on %s\n",
                 t.particles, t.born, t.killed, t.substeps, t.velocity_iterations,
                 t.position_iterations, mySeconds, double(t.bytes) / 1e6,
@@ -127,20 +130,29 @@ bool Simulation::prepare(const char *node, const Parms &parms, const StepInput &
          myColliders.update(mySolver, settings, input.colliders, report);
 }
 
-// ooze_step, with the forces on the particles. False where it failed or was cancelled.
-bool Simulation::advance(const Parms &parms, const StepInput &input, const GU_Detail &gdp,
+// ooze_step, with the forces on the particles. False where it failed or was cancelled. While a GPU
+// works, the host gets memory for the result: pages that are new to the process take it longer
+// than to write into them.
+bool Simulation::advance(const Parms &parms, const StepInput &input, GU_Detail &gdp,
                          Report &report) {
   Forces forces;
   ooze_message why = {""};
   ooze_result r = OOZE_OK;
   if (!forces.read(mySolver, parms, gdp, myBridge.ids(), myBridge.offsets(), input.forces, report))
     return false;
-  const auto begin = std::chrono::steady_clock::now();
-  if (forces.none())
-    r = ooze_step(mySolver, input.dt);
-  else
-    r = ooze_step_forced(mySolver, &forces.desc(), input.dt, &why);
-  mySeconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  const bool idle = ahead || !std::strncmp(ooze_solver_backend(mySolver), "cuda", 4);
+  UTparallelInvoke(
+      idle,
+      [&] {
+        const auto begin = std::chrono::steady_clock::now();
+        r = forces.none() ? ooze_step(mySolver, input.dt)
+                          : ooze_step_forced(mySolver, &forces.desc(), input.dt, &why);
+        const auto end = std::chrono::steady_clock::now();
+        mySeconds = std::chrono::duration<double>(end - begin).count();
+      },
+      [&] {
+        if (idle) myBridge.make_room(gdp);
+      });
   if (host.broken) return report.fail("the thread pool failed");
   if (r < 0) return report.fail("%s", why.text[0] ? why.text : ooze_solver_message(mySolver));
   if (r == OOZE_CONTAINED) report.warn("%s", ooze_solver_message(mySolver));

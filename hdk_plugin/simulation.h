@@ -22,17 +22,18 @@ public:
   // gdp goes dt further. Where it fails or is cancelled, gdp is as before and the report says why.
   bool step(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp,
             Report &report);
-  Turn turn;       // of users that share it
-  Host host;       // whose boss the caller sets
-  int64 loads = 0; // how often the solver was filled from attributes, for tests
-  void drop();     // the cache
+  Turn turn;          // of users that share it
+  Host host;          // whose boss the caller sets
+  int64 loads = 0;    // how often the solver was filled from attributes, for tests
+  bool ahead = false; // as on a GPU, for tests
+  void drop();        // the cache
   int64 bytes() const;
   // A few lines for people: particles, substeps, time, memory, device; and the host's frames.
   std::string info(size_t frames, int64 frame_bytes, int64 written, int64 read) const;
 
 private:
   bool machine(const Parms &parms, float separation, bool fresh, Report &report);
-  bool advance(const Parms &parms, const StepInput &input, const GU_Detail &gdp, Report &report);
+  bool advance(const Parms &parms, const StepInput &input, GU_Detail &gdp, Report &report);
   bool prepare(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp,
                ColliderSettings &settings, Report &report);
 

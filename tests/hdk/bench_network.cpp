@@ -5,9 +5,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include "kit.h"
 using namespace kit;
@@ -40,13 +37,6 @@ int main(int argc, char **argv) {
   const bool cuda = argc > 3 && !std::strcmp(argv[3], "cuda");
   const double limit = argc > 4 ? std::atof(argv[4]) : 15, d = 0.01;
   const int side = int(std::cbrt(double(particles)) + 0.5);
-#ifdef __GLIBC__
-  // The stand-in's pages come from malloc, on all threads. Left to itself, glibc asks the system
-  // for 128 KiB at a time, and every time all threads that touch new memory wait: 20 to 30 of 50 ms
-  // that a cook of a million particles took beside the solver (16 threads). Houdini has its own
-  // allocator.
-  mallopt(M_TOP_PAD, 64 << 20);
-#endif
   fresh_world();
   world().check_ids = false; // the stand-in's own work is not measured
   Make block_of([&](GU_Detail &g, double) {

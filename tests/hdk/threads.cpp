@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "kit.h"
+#include "simulation.h"
 using namespace kit;
 
 // A second thread that does one thing over and over while the first runs `work`; returns how often.
@@ -135,6 +136,43 @@ OZ_CASE(copies_of_a_microsolver_may_solve_at_the_same_time) {
     CHECK(own == low && found == high, "round %d", round);
   }
   world().threads = false;
+  whole_world();
+}
+
+// Memory for the result is made on another thread while the solver steps, as beside a GPU. Neither
+// the result shows it, nor the frame before, whose pages it shares.
+OZ_CASE(memory_made_during_a_step_does_not_show) {
+  fresh_world();
+  SOP_Node *solver = node("ooze::solver::1.0", {});
+  solver->set("particlesep", D);
+  solver->set("substeps", 2);
+  uint64_t play[2][4] = {};
+  for (int ahead = 0; ahead < 2; ++ahead) {
+    oz::Simulation simulation;
+    oz::Report report;
+    oz::StepInput in;
+    in.dt = 1.0 / 24;
+    simulation.ahead = ahead != 0;
+    GU_Detail state;
+    block(state, 12, 0, 0.3, 0, D); // more than one page
+    for (int f = 0; f < 4; ++f) {
+      solver->set("limits", f == 3); // some are deleted then
+      for (int k = 0; k < 3; ++k) solver->set("limitsize", 0.6, k);
+      GU_Detail before;
+      before.replaceWith(state);
+      const uint64_t had = bits(&before);
+      const int64 hardened = standin::hardened();
+      CHECK(simulation.step("solver", oz::Parms("solver", *solver, 0), in, state, report), "%s",
+            report.error.c_str());
+      CHECK(bits(&before) == had, "step %d writes into the frame before", f);
+      const bool some = standin::hardened() > hardened + 1; // P and v, once a step has written them
+      CHECK_EQ(some, ahead && f > 0);
+      play[ahead][f] = bits(&state);
+    }
+    CHECK(state.getNumPoints() > 0 && state.getNumPoints() < 12 * 12 * 12, "%lld",
+          (long long)state.getNumPoints());
+  }
+  for (int f = 0; f < 4; ++f) CHECK(play[0][f] == play[1][f], "step %d", f);
   whole_world();
 }
 OZ_TEST_MAIN()

@@ -64,6 +64,9 @@ public:
     if (pages.at(p).use_count() > 1) pages[p] = std::make_shared<Page>(*pages[p]);
     return *pages[p];
   }
+  void edit_all() {
+    for (size_t p = 0; p < pages.size(); ++p) edit_page(p);
+  }
   T &edit(size_t i) {
     if (i >= count) throw std::out_of_range("a value of an attribute");
     return edit_page(i / PAGE)[i % PAGE];
@@ -115,6 +118,15 @@ public:
   GA_DataId getDataId() const { return id; }
   void bumpDataId() { id = standin::new_id(); }
   void setTypeInfo(GA_TypeInfo t) { info = t; }
+  // Every page its own, in place of one that is shared.
+  void hardenAllPages() {
+    data.i32.edit_all();
+    data.i64.edit_all();
+    data.f32.edit_all();
+    data.f64.edit_all();
+    data.text.edit_all();
+    ++standin::hardened();
+  }
   GA_TypeInfo getTypeInfo() const { return info; }
 
   // The stand-in's own.

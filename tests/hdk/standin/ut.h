@@ -7,6 +7,7 @@
 #ifndef STANDIN_SYNTAX_ONLY
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_invoke.h>
 #endif
 
 #include <array>
@@ -71,8 +72,12 @@ struct World {
   bool threads = false;               // nodes cook on several threads at once
 };
 World &world();
-std::recursive_mutex &gate(); // of state shared by nodes that cook on several threads
-int64 new_id();               // a data id
+std::recursive_mutex &gate();           // of state shared by nodes that cook on several threads
+int64 new_id();                         // a data id
+inline std::atomic<int64> &hardened() { // attributes whose pages were made their own
+  static std::atomic<int64> count{0};
+  return count;
+}
 void broken(const char *what, const std::string &about);
 } // namespace standin
 
@@ -269,9 +274,17 @@ private:
 template <class Range, class Body> void UTparallelFor(const Range &range, const Body &body) {
   body(range);
 }
+template <class F, class G> void UTparallelInvoke(bool, const F &f, const G &g) { f(), g(); }
 #else
 template <class T> using UT_BlockedRange = tbb::blocked_range<T>;
 template <class Range, class Body> void UTparallelFor(const Range &range, const Body &body) {
   tbb::parallel_for(range, body);
+}
+// Both at the same time on any threads, or one after the other.
+template <class F, class G> void UTparallelInvoke(bool parallel, const F &f, const G &g) {
+  if (parallel)
+    tbb::parallel_invoke(f, g);
+  else
+    f(), g();
 }
 #endif
