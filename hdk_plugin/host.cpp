@@ -86,6 +86,21 @@ void banner(const ooze_solver *s) {
   (void)told;
 }
 
+bool choose_device(uint32_t &backend, int32 &device, Report &report) {
+  const char *text = std::getenv("OOZE_DEVICE");
+  if (!text || !*text) return true;
+  const bool cuda = !std::strncmp(text, "cuda", 4), cpu = !std::strcmp(text, "cpu");
+  if (cuda || cpu) backend = cuda ? OOZE_BACKEND_CUDA : OOZE_BACKEND_CPU;
+  if (cpu || !std::strcmp(text, "cuda")) return true;
+  const char *number = cuda && text[4] == ':' ? text + 5 : text;
+  char *end = nullptr;
+  const long n = std::strtol(number, &end, 10);
+  if (end == number || *end || n < 0 || n > 63)
+    return report.fail("OOZE_DEVICE is %s; expected cpu, cuda, or cuda:0 to cuda:63", text);
+  device = int32(n);
+  return true;
+}
+
 // ---- parameters ----
 
 const std::vector<ooze_node_parm> &parms_of(const char *node) {

@@ -57,6 +57,10 @@ private:
 // versions and device.
 void banner(const ooze_solver *s);
 
+// OOZE_DEVICE of a farm's machine overrules a node's choice: cpu, cuda, cuda:1, or the number
+// alone. False where it is something else.
+bool choose_device(uint32_t &backend, int32 &device, Report &report);
+
 // How a host keeps a parameter: no host converts one kind into another.
 enum class Kind { NONE, FLOAT, INTEGER, TOGGLE, VECTOR, TEXT };
 Kind kind_of(const ooze_node_parm &p);

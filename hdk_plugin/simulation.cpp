@@ -57,6 +57,7 @@ std::string Simulation::info(size_t frames, int64 frame_bytes, int64 written, in
 bool Simulation::machine(const Parms &parms, float separation, bool fresh, Report &report) {
   uint32_t backend = uint32_t(parms.number("backend"));
   int32 device = int32(parms.number("device"));
+  if (!choose_device(backend, device, report)) return false;
   if (mySolver && !fresh && ooze_solver_separation(mySolver) == separation &&
       backend == myBackend && device == myDevice)
     return true;

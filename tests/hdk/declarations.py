@@ -115,7 +115,7 @@ STANDARD = {"map": "map", "set": "set", "string": "string", "to_string": "string
             "exception": "exception", "logic_error": "stdexcept",
             "isalnum": "cctype", "fprintf": "cstdio", "vsnprintf": "cstdio", "snprintf": "cstdio",
             "getenv": "cstdlib", "isfinite": "cmath",
-            "function": "functional", "strtod": "cstdlib", "fill": "algorithm",
+            "function": "functional", "strtod": "cstdlib", "strtol": "cstdlib", "fill": "algorithm",
             "binary_search": "algorithm", "copy_n": "algorithm", "max_element": "algorithm",
             "numeric_limits": "limits", "array": "array", "chrono": "chrono"}
 used = 0

@@ -318,4 +318,32 @@ OZ_CASE(unusable_inputs_are_named) {
   CHECK(says(step, "Time Scale is -1"), "%s", said(step).c_str());
   whole_world();
 }
+
+// OOZE_DEVICE in the environment of a farm's machine, whatever the scene says.
+OZ_CASE(a_machine_overrules_the_device) {
+  fresh_world();
+  Make shape([](GU_Detail &g, double) { box(g, 0, 0.3, 0, 0.2); });
+  SOP_Node *source = node("ooze::source::1.0", {&shape}),
+           *solver = node("ooze::solver::1.0", {source});
+  for (SOP_Node *n : {source, solver}) n->set("particlesep", D);
+  solver->set("substeps", 1);
+  const auto cooks = [&](const char *device, uint32_t backend) {
+    setenv("OOZE_DEVICE", device, 1);
+    solver->set("backend", backend);
+    const bool done = cook(solver, 2) != nullptr;
+    unsetenv("OOZE_DEVICE");
+    return done;
+  };
+  CHECK(cooks("cpu", OOZE_BACKEND_CUDA), "%s", said(solver).c_str());
+  OP_NodeInfoParms info;
+  OP_Context context(0.0);
+  solver->getNodeSpecificInfoText(context, info);
+  CHECK(info.all.find(" on cpu") != std::string::npos, "%s", info.all.c_str());
+  CHECK(!cooks("cuda:63", OOZE_BACKEND_CPU) && says(solver, "cuda"), "%s", said(solver).c_str());
+  for (const char *wrong : {"gpu", "cuda1", "cuda:", "cuda:-1", "cuda:64"})
+    CHECK(!cooks(wrong, OOZE_BACKEND_CPU) && says(solver, "expected cpu, cuda"), "%s: %s", wrong,
+          said(solver).c_str());
+  CHECK(cooks("", OOZE_BACKEND_CPU), "%s", said(solver).c_str());
+  whole_world();
+}
 OZ_TEST_MAIN()
