@@ -298,6 +298,10 @@ OZ_CASE(surfaces_are_those_of_the_library) {
   CHECK_EQ(faces, mesh.triangle_count);
   for (uint32_t i = 0; i < mesh.point_count; ++i)
     CHECK(out->getPos3(out->pointOffset(i + 4))[1] == mesh.positions[3 * i + 1]);
+  const std::pair<const char *, GA_TypeInfo> types[] = {
+      {"P", GA_TYPE_POINT}, {"N", GA_TYPE_NORMAL}, {"v", GA_TYPE_VECTOR}};
+  for (auto &type : types) // so that they go with the surface under a Transform
+    CHECK_EQ(out->findPointAttribute(type.first)->getTypeInfo(), type.second);
   ooze_mesh_release(&mesh);
   ooze_surface_destroy(made);
   whole_world();
