@@ -261,8 +261,10 @@ uint64_t Shapes::hash() const {
   for (GA_Index i = 0; myDetail && i < myDetail->getNumPrimitives(); ++i) {
     uint64_t one = hash_of_volume(*myDetail, myDetail->primitiveOffset(i));
     const Inside &inside = packed(i);
-    if (!inside.points.empty())
+    if (!inside.points.empty()) {
       one = ooze_hash(inside.points.data(), inside.points.size() * sizeof(float), 0);
+      one = ooze_hash(inside.triangles.data(), inside.triangles.size() * sizeof(uint32_t), one);
+    }
     if (one) h = ooze_hash(&one, sizeof one, h);
   }
   return h;

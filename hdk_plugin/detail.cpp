@@ -40,6 +40,10 @@ bool find_number(const GU_Detail &gdp, const char *name, GA_Offset prim, GA_Offs
   return false;
 }
 
+static uint64_t hash_of_text(const UT_StringHolder &text, uint64_t hash) {
+  return ooze_hash(text.c_str(), std::strlen(text.c_str()) + 1, hash);
+}
+
 uint64_t hash_of(const GU_Detail *gdp, const std::vector<std::string> &names) {
   if (!gdp) return 1;
   GA_Size n = gdp->getNumPoints();
@@ -62,8 +66,13 @@ uint64_t hash_of(const GU_Detail *gdp, const std::vector<std::string> &names) {
       h = ooze_hash(row.data(), row.size() * sizeof(float), h);
     }
   std::vector<int64> links;
+  GA_ROHandleS title(gdp->findAttribute(GA_ATTRIB_PRIMITIVE, "name")),
+      point_title(gdp->findPointAttribute("name"));
+  for (GA_Index i = 0; point_title.isValid() && i < n; ++i)
+    h = hash_of_text(UT_StringHolder(point_title.get(gdp->pointOffset(i))), h);
   for (GA_Iterator it(gdp->getPrimitiveRange()); !it.atEnd(); ++it) {
     const GEO_Primitive *prim = gdp->getGEOPrimitive(*it);
+    if (title.isValid()) h = hash_of_text(UT_StringHolder(title.get(*it)), h);
     links.push_back(prim->getVertexCount());
     for (GA_Size v = 0; v < prim->getVertexCount(); ++v)
       links.push_back(gdp->pointIndex(prim->getPointOffset(v)));
@@ -91,8 +100,7 @@ uint64_t hash_of_points(const GU_Detail *gdp, uint64_t hash) {
     const GA_Size n = gdp->getNumPoints();
     hash = ooze_hash(name.data(), name.size(), hash);
     for (GA_Index i = 0; text.isValid() && i < n; ++i) {
-      const UT_StringHolder word(text.get(gdp->pointOffset(i)));
-      hash = ooze_hash(word.c_str(), std::strlen(word.c_str()), hash);
+      hash = hash_of_text(UT_StringHolder(text.get(gdp->pointOffset(i))), hash);
     }
     row.resize(size_t(n));
     for (int k = 0; number.isValid() && n && k < a->getTupleSize(); ++k) {

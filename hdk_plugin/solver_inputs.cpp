@@ -75,7 +75,8 @@ void InputNode::look_again() {
 bool InputNode::with_initial(int start, uint64_t &hash, Report &report) {
   GU_DetailHandle initial;
   if (!fetch(INITIAL, start, initial, report)) return false;
-  const uint64_t own = hash_of(geometry(initial), state_names());
+  const GU_Detail *state = geometry(initial); // all that its points carry goes on with them
+  const uint64_t own = hash_of_points(state, hash_of(state, state_names()));
   hash = ooze_hash(&own, sizeof own, hash);
   return true;
 }

@@ -45,6 +45,82 @@ OZ_CASE(an_edit_at_earlier_frames_shows_at_once) {
   whole_world();
 }
 
+// Names and contents that a change leaves the points' places alone with.
+static void packed_box(GU_Detail &g, double turn, int corner) {
+  auto inside = std::make_shared<GU_Detail>();
+  box(*inside, 0, 0, 0, 1);
+  std::swap(inside->prims[0]->points[0], inside->prims[0]->points[corner]); // 0: as it was
+  const double c = 0.5 * std::cos(turn), s = 0.5 * std::sin(turn);
+  GU_PrimPacked::build(g, inside, {c, s, 0, -s, c, 0, 0, 0, 0.5, 0, 0, 0});
+}
+static void named_boxes(GU_Detail &g, const char *second) {
+  box(g, -0.15, 0.05, 0, 0.25);
+  const size_t first = g.prims.size();
+  box(g, 0.15, 0.05, 0, 0.25);
+  GA_RWHandleS name(g.addStringTuple(GA_ATTRIB_PRIMITIVE, "name", 1));
+  for (size_t i = 0; i < g.prims.size(); ++i) name.set(GA_Offset(i), i < first ? "a" : second);
+}
+static void named_piece(GU_Detail &g, const char *text) {
+  packed_box(g, 0, 0);
+  GA_RWHandleS(g.addStringTuple(GA_ATTRIB_POINT, "name", 1)).set(0, text);
+}
+static void rough_box(GU_Detail &g, double friction) {
+  box(g, 0.1, 0.05, 0, 0.3);
+  number(g, GA_ATTRIB_PRIMITIVE, "friction", friction);
+}
+OZ_CASE(edits_of_every_kind_show) {
+  struct Kind {
+    const char *what;
+    int input;
+    std::function<void(GU_Detail &, bool)> make;
+  };
+  const Kind kinds[] = {
+      {"the turn of a packed piece", 1, [](GU_Detail &g, bool b) { packed_box(g, b * 0.4, 0); }},
+      {"polygons of a packed piece", 1, [](GU_Detail &g, bool b) { packed_box(g, 0, b * 2); }},
+      {"a VDB", 1,
+       [](GU_Detail &g, bool b) { grids::sphere(g, "s", b ? 0.2f : 0.15f, D, 0, 0, 0); }},
+      {"a volume", 1,
+       [](GU_Detail &g, bool b) { grids::native_sphere(g, "s", 0.2f, 0.05f, -0.01f * b); }},
+      {"the name of polygons", 1, [](GU_Detail &g, bool b) { named_boxes(g, b ? "b" : "a"); }},
+      {"the name of a piece", 1, [](GU_Detail &g, bool b) { named_piece(g, b ? "b" : "a"); }},
+      {"colours of the initial state", 2,
+       [](GU_Detail &g, bool b) {
+         block(g, 3, 0, 0.3, 0, D);
+         number(g, GA_ATTRIB_POINT, "Cd", b);
+       }},
+      {"friction", 1, [](GU_Detail &g, bool b) { rough_box(g, b); }},
+      {"a wind", 3, [](GU_Detail &g, bool b) { grids::uniform(g, "vel", b ? 3 : 2, 0, 0); }},
+      {"the name of a force", 3,
+       [](GU_Detail &g, bool b) { grids::uniform(g, b ? "force" : "vel", 2, 0, 0); }},
+  };
+  for (const Kind &kind : kinds) {
+    fresh_world();
+    bool edited = false;
+    Make shape(falling_box), nothing([](GU_Detail &, double) {});
+    Make input([&](GU_Detail &g, double f) { kind.make(g, edited && f < 5); });
+    SOP_Node *source = emitter_of(&shape);
+    auto made = [&] {
+      SOP_Node *solver = coarse(node("ooze::solver::1.0", {source, &nothing, &nothing, &nothing}));
+      solver->wires[2] = nullptr;
+      solver->wires[size_t(kind.input)] = &input;
+      solver->set("airresist", 1);
+      solver->set("outload", 1);
+      return solver;
+    };
+    SOP_Node *solver = made();
+    CHECK(cook(solver, 6) != nullptr, "%s: %s", kind.what, said(solver).c_str());
+    const uint64_t before = bits(solver->gdp);
+    edited = true;
+    ++input.version;
+    SOP_Node *fresh = made();
+    CHECK(cook(solver, 6) != nullptr && cook(fresh, 6) != nullptr, "%s", said(fresh).c_str());
+    CHECK(bits(fresh->gdp) != before, "%s: the edit does nothing", kind.what);
+    CHECK(bits(solver->gdp) == bits(fresh->gdp), "%s: %s", kind.what,
+          first_difference(solver->gdp, fresh->gdp).c_str());
+    whole_world();
+  }
+}
+
 OZ_CASE(a_simulation_may_be_empty_at_any_frame) {
   fresh_world();
   Make nothing([](GU_Detail &, double) {});
@@ -184,6 +260,14 @@ OZ_CASE(a_cook_evaluates_parameters_once_and_cooks_inputs_once) {
   solver->getNodeSpecificInfoText(context, info);
   for (const char *word : {"64 particles", "2 substeps", "11 in memory", "MB on c"})
     CHECK(info.all.find(word) != std::string::npos, "%s", info.all.c_str());
+  // a keyed parameter has a value of its own at each frame, and frames stay in memory all the same
+  solver->animate("wind", [](fpreal t) { return t; });
+  CHECK(cook(solver, 8) != nullptr);
+  const int64 polls = world().polls; // of Esc, at every substep
+  ++wall.version;                    // nothing of it is other than before
+  CHECK(cook(solver, 5) != nullptr && cook(solver, 8) != nullptr);
+  CHECK_EQ(world().polls, polls);
+  CHECK(cook(solver, 9) != nullptr && world().polls > polls);
   whole_world();
 }
 
