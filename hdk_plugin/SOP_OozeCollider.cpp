@@ -12,14 +12,22 @@
 
 namespace {
 
-class ColliderCook : public oz::Cook {
+constexpr char COLLIDER[] = "collider";
+class ColliderCook : public oz::Cook<COLLIDER, SOP_NodeVerb::COOK_DUPLICATE> {
 public:
-  static constexpr const char *node = "collider";
-  static constexpr SOP_NodeVerb::CookMode mode = SOP_NodeVerb::COOK_DUPLICATE;
+  static void guide(const oz::Parms &parms, const GU_Detail &detail, GU_Detail &to,
+                    oz::Report &report) {
+    oz::ColliderSettings settings;
+    oz::ColliderInput input;
+    oz::Colliders colliders;
+    const oz::Shapes shapes(&detail);
+    input.now = &shapes;
+    if (settings.read_shape(node, parms, parms.real("particlesep"), report))
+      colliders.show(settings, input, to, report);
+  }
 
 protected:
-  void run(OP_Context &context, oz::Report &report) override {
-    const oz::Parms parms(node, *this, context.getTime());
+  void run(const oz::Parms &parms, oz::Report &report) override {
     if (!inputGeo(0)) {
       report.fail("the first input is missing: expected polygons, packed pieces, VDBs, volumes or "
                   "a height field");
@@ -51,38 +59,9 @@ private:
   }
 };
 
-class ColliderNode : public oz::VerbNode<ColliderCook> {
-public:
-  static OP_Node *construct(OP_Network *net, const char *name, OP_Operator *op) {
-    return new ColliderNode(net, name, op);
-  }
-
-protected:
-  ColliderNode(OP_Network *net, const char *name, OP_Operator *op) : VerbNode(net, name, op) {
-    mySopFlags.setNeedGuide1(true);
-  }
-  OP_ERROR cookMyGuide1(OP_Context &context) override {
-    oz::Report quiet; // the solver tells its faults
-    myGuide1->clearAndDestroy();
-    oz::guarded(quiet, [&] {
-      const oz::Parms parms("collider", *this, context.getTime());
-      oz::ColliderSettings settings;
-      oz::ColliderInput input;
-      oz::Colliders colliders;
-      const oz::Shapes shapes(gdp);
-      input.now = &shapes;
-      if (!parms.on("showguide") ||
-          !settings.read_shape("collider", parms, parms.real("particlesep"), quiet))
-        return;
-      colliders.show(settings, input, *myGuide1, quiet);
-    });
-    myGuide1->bumpAllDataIds();
-    return error();
-  }
-};
-
 } // namespace
 
 void oz::add_collider(OP_OperatorTable *table) {
-  register_sop(table, "collider", ColliderNode::construct, Verb<ColliderCook>::templates());
+  using Node = GuidedNode<ColliderCook>;
+  Node::enlist(table, Node::construct);
 }

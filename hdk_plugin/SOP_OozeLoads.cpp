@@ -19,14 +19,10 @@
 
 namespace {
 
-class LoadsCook : public oz::Cook {
-public:
-  static constexpr const char *node = "loads";
-  static constexpr SOP_NodeVerb::CookMode mode = SOP_NodeVerb::COOK_GENERATOR;
-
+constexpr char LOADS[] = "loads";
+class LoadsCook : public oz::Cook<LOADS, SOP_NodeVerb::COOK_GENERATOR> {
 protected:
-  void run(OP_Context &context, oz::Report &report) override {
-    const oz::Parms parms(node, *this, context.getTime());
+  void run(const oz::Parms &parms, oz::Report &report) override {
     const GU_Detail *simulation = inputGeo(0), *pieces = inputGeo(1);
     if (!simulation) {
       report.fail("the first input is missing: expected the output of Ooze Solver or Ooze Step");

@@ -20,14 +20,15 @@
 
 namespace {
 
-class SourceCook : public oz::Cook {
+constexpr char SOURCE[] = "source";
+class SourceCook : public oz::Cook<SOURCE, SOP_NodeVerb::COOK_GENERATOR> {
 public:
-  static constexpr const char *node = "source";
-  static constexpr SOP_NodeVerb::CookMode mode = SOP_NodeVerb::COOK_GENERATOR;
+  static void guide(const oz::Parms &, const GU_Detail &detail, GU_Detail &to, oz::Report &) {
+    oz::draw_nozzles(detail, to);
+  }
 
 protected:
-  void run(OP_Context &context, oz::Report &report) override {
-    const oz::Parms parms(node, *this, context.getTime());
+  void run(const oz::Parms &parms, oz::Report &report) override {
     const GU_Detail *in = inputGeo(0);
     std::string emission = parms.text("emission");
     ooze_material material;
@@ -249,30 +250,10 @@ int fill_in(void *data, int, fpreal time, const PRM_Template *) {
   return 1;
 }
 
-class SourceNode : public oz::VerbNode<SourceCook> {
-public:
-  static OP_Node *construct(OP_Network *net, const char *name, OP_Operator *op) {
-    return new SourceNode(net, name, op);
-  }
-
-protected:
-  SourceNode(OP_Network *net, const char *name, OP_Operator *op) : VerbNode(net, name, op) {
-    mySopFlags.setNeedGuide1(true);
-  }
-  OP_ERROR cookMyGuide1(OP_Context &context) override {
-    oz::Report quiet;
-    myGuide1->clearAndDestroy();
-    oz::guarded(quiet, [&] {
-      if (evalInt("showguide", 0, context.getTime())) oz::draw_nozzles(*gdp, *myGuide1);
-    });
-    myGuide1->bumpAllDataIds();
-    return error();
-  }
-};
-
 } // namespace
 
 void oz::add_source(OP_OperatorTable *table) {
+  using Node = GuidedNode<SourceCook>;
   dialog_builder("source").setCallback("preset", PRM_Callback(fill_in));
-  register_sop(table, "source", SourceNode::construct, Verb<SourceCook>::templates());
+  Node::enlist(table, Node::construct);
 }

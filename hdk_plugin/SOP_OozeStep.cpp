@@ -10,15 +10,13 @@
 
 namespace {
 
-class StepCook : public oz::Cook {
+constexpr char STEP[] = "step";
+class StepCook : public oz::Cook<STEP, SOP_NodeVerb::COOK_DUPLICATE> {
 public:
-  static constexpr const char *node = "step";
-  static constexpr SOP_NodeVerb::CookMode mode = SOP_NodeVerb::COOK_DUPLICATE;
   int64 getMemoryUsage(bool) const override { return myBytes.load(); }
 
 protected:
-  void run(OP_Context &context, oz::Report &report) override {
-    const oz::Parms parms(node, *this, context.getTime());
+  void run(const oz::Parms &parms, oz::Report &report) override {
     oz::StepInput in;
     in.dt = parms.number("timestep", 0);
     if (!(in.dt > 0)) in.dt = 1.0 / OPgetDirector()->getChannelManager()->getSamplesPerSec();

@@ -23,14 +23,10 @@ struct Surface {
   ~Surface() { ooze_surface_destroy(s); }
 };
 
-class SurfaceCook : public oz::Cook {
-public:
-  static constexpr const char *node = "surface";
-  static constexpr SOP_NodeVerb::CookMode mode = SOP_NodeVerb::COOK_GENERATOR;
-
+constexpr char SURFACE[] = "surface";
+class SurfaceCook : public oz::Cook<SURFACE, SOP_NodeVerb::COOK_GENERATOR> {
 protected:
-  void run(OP_Context &context, oz::Report &report) override {
-    const oz::Parms parms(node, *this, context.getTime());
+  void run(const oz::Parms &parms, oz::Report &report) override {
     const GU_Detail *in = inputGeo(0);
     if (!in) {
       report.fail("the first input is missing: expected particles");

@@ -35,14 +35,18 @@ template <class To> void deliver(To &node, const Report &report) {
   if (report.failed()) node.addError(SOP_MESSAGE, report.error.c_str());
 }
 
-// A cook that reads inputs and writes gdp. Its caches must be of no consequence:
-// Houdini may drop them.
-class Cook : public SOP_NodeCacheOptions {
+// A cook of the node NODE that reads parameters and inputs and writes gdp. Its caches must be of no
+// consequence: Houdini may drop them.
+template <const char *NODE, SOP_NodeVerb::CookMode MODE> class Cook : public SOP_NodeCacheOptions {
+public:
+  static constexpr const char *node = NODE;
+  static constexpr SOP_NodeVerb::CookMode mode = MODE;
+
 protected:
-  virtual void run(OP_Context &context, Report &report) = 0;
+  virtual void run(const Parms &parms, Report &report) = 0;
   OP_ERROR cook(OP_Context &context) override {
     Report report;
-    guarded(report, [&] { run(context, report); });
+    guarded(report, [&] { run(Parms(node, *this, context.getTime()), report); });
     deliver(*this, report);
     return report.failed()           ? UT_ERROR_ABORT
            : report.warnings.empty() ? UT_ERROR_NONE
@@ -70,8 +74,8 @@ public:
   static OP_Node *construct(OP_Network *net, const char *name, OP_Operator *op) {
     return new VerbNode(net, name, op);
   }
-  static void enlist(OP_OperatorTable *table) {
-    register_sop(table, CookType::node, construct, Verb<CookType>::templates());
+  static void enlist(OP_OperatorTable *table, OP_Constructor make = construct) {
+    register_sop(table, CookType::node, make, Verb<CookType>::templates());
   }
 
 protected:
@@ -83,6 +87,31 @@ protected:
     return verb.get();
   }
   OP_ERROR cookMySop(OP_Context &context) override { return cookMyselfAsVerb(context); }
+};
+
+// The same with a guide, which CookType::guide draws where the node's `showguide` is on.
+template <class CookType> class GuidedNode : public VerbNode<CookType> {
+public:
+  static OP_Node *construct(OP_Network *net, const char *name, OP_Operator *op) {
+    return new GuidedNode(net, name, op);
+  }
+
+protected:
+  GuidedNode(OP_Network *net, const char *name, OP_Operator *op)
+      : VerbNode<CookType>(net, name, op) {
+    this->mySopFlags.setNeedGuide1(true);
+  }
+  OP_ERROR cookMyGuide1(OP_Context &context) override {
+    Report quiet; // the solver tells its faults
+    GU_Detail &to = *this->myGuide1;
+    to.clearAndDestroy();
+    guarded(quiet, [&] {
+      const Parms parms(CookType::node, *this, context.getTime());
+      if (this->gdp && parms.on("showguide")) CookType::guide(parms, *this->gdp, to, quiet);
+    });
+    to.bumpAllDataIds();
+    return this->error();
+  }
 };
 
 } // namespace oz
