@@ -23,26 +23,15 @@ template <class S> struct fused_of {
   static constexpr bool ANY = false;
   typedef S stage;
 };
-template <> struct fused_of<stage_conform_update> {
+template <class S> struct fused {
   static constexpr bool ANY = true;
-  typedef stage_conform_finish stage;
+  typedef S stage;
 };
-template <> struct fused_of<stage_force> {
-  static constexpr bool ANY = true;
-  typedef stage_force_last stage;
-};
-template <> struct fused_of<stage_residual> {
-  static constexpr bool ANY = true;
-  typedef stage_bound_residual stage;
-};
-template <> struct fused_of<stage_density_lambda> {
-  static constexpr bool ANY = true;
-  typedef stage_density_strain stage;
-};
-template <> struct fused_of<stage_conform_move> {
-  static constexpr bool ANY = true;
-  typedef stage_position_move stage;
-};
+template <> struct fused_of<stage_conform_update> : fused<stage_conform_finish> {};
+template <> struct fused_of<stage_force> : fused<stage_force_last> {};
+template <> struct fused_of<stage_residual> : fused<stage_bound_residual> {};
+template <> struct fused_of<stage_density_lambda> : fused<stage_density_strain> {};
+template <> struct fused_of<stage_conform_move> : fused<stage_position_move> {};
 
 #if defined(OZ_CUDA_HOST)
 #include "cuda/host_loops.h"

@@ -53,21 +53,14 @@ namespace {
       oz_##name##_item(f, i, red);                                              \
     }                                                                           \
   };
-#define OZ_TYPE_ITEM(name, nsum, nred)                                                          \
+#define OZ_TYPE_EACH(name, kind)                                                                \
   struct stage_##name {                                                                         \
-    static constexpr int KIND = KIND_ITEM, REDS = 0, STAGE = OZ_STAGE_##name;                   \
+    static constexpr int KIND = kind, REDS = 0, STAGE = OZ_STAGE_##name;                        \
     static OZ_D void item(const oz_frame *f, uint32_t i, oz_real *) { oz_##name##_item(f, i); } \
   };
-#define OZ_TYPE_WALL(name, nsum, nred)                                                          \
-  struct stage_##name {                                                                         \
-    static constexpr int KIND = KIND_WALL, REDS = 0, STAGE = OZ_STAGE_##name;                   \
-    static OZ_D void item(const oz_frame *f, uint32_t i, oz_real *) { oz_##name##_item(f, i); } \
-  };
-#define OZ_TYPE_MEMBER(name, nsum, nred)                                                        \
-  struct stage_##name {                                                                         \
-    static constexpr int KIND = KIND_MEMBER, REDS = 0, STAGE = OZ_STAGE_##name;                 \
-    static OZ_D void item(const oz_frame *f, uint32_t i, oz_real *) { oz_##name##_item(f, i); } \
-  };
+#define OZ_TYPE_ITEM(name, nsum, nred) OZ_TYPE_EACH(name, KIND_ITEM)
+#define OZ_TYPE_WALL(name, nsum, nred) OZ_TYPE_EACH(name, KIND_WALL)
+#define OZ_TYPE_MEMBER(name, nsum, nred) OZ_TYPE_EACH(name, KIND_MEMBER)
 #define OZ_TYPE_BODY(name, nsum, nred)                                                     \
   struct stage_##name {                                                                    \
     static constexpr int KIND = KIND_BODY, SUMS = nsum, REDS = 0, STAGE = OZ_STAGE_##name; \

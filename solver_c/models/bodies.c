@@ -34,21 +34,22 @@ ooze_result oz_bodies_start(oz_backend *b, const oz_frame *f, ooze_message *why)
   return OOZE_OK;
 }
 
+static ooze_result run_both(oz_backend *b, const oz_frame *f, oz_stage first, oz_stage second,
+                            ooze_message *why) {
+  if (!f->body_count) return OOZE_OK;
+  OZ_TRY(b->table->run(b, f, first, NULL, why));
+  return b->table->run(b, f, second, NULL, why);
+}
+
 /* dx of the velocity solve projected onto rigid motions. */
 ooze_result oz_bodies_filter(oz_backend *b, const oz_frame *f, ooze_message *why) {
-  if (!f->body_count) return OOZE_OK;
-  RUN(body_push);
-  RUN(body_carry);
-  return OOZE_OK;
+  return run_both(b, f, OZ_STAGE_body_push, OZ_STAGE_body_carry, why);
 }
 
 /* After `advance`: poses from velocities, with the rotation of a rigid body instead of straight
  * lines. */
 ooze_result oz_bodies_drive(oz_backend *b, const oz_frame *f, ooze_message *why) {
-  if (!f->body_count) return OOZE_OK;
-  RUN(body_drive);
-  RUN(body_place);
-  return OOZE_OK;
+  return run_both(b, f, OZ_STAGE_body_drive, OZ_STAGE_body_place, why);
 }
 
 /* At the end of position iteration k: back into shape, then out of walls and other bodies. */
@@ -78,8 +79,5 @@ ooze_result oz_bodies_project(const oz_step *s, oz_backend *b, const oz_frame *f
 
 /* After `finish`: velocities from the motion of the substep. */
 ooze_result oz_bodies_finish(oz_backend *b, const oz_frame *f, ooze_message *why) {
-  if (!f->body_count) return OOZE_OK;
-  RUN(body_end);
-  RUN(body_speed);
-  return OOZE_OK;
+  return run_both(b, f, OZ_STAGE_body_end, OZ_STAGE_body_speed, why);
 }

@@ -39,6 +39,16 @@ OZ_FN oz_v3 oz_s3_v(const oz_s3 *a, oz_v3 v) {
   return r;
 }
 
+/* w v v^T on six sums, in the order of oz_s3. */
+OZ_FN void oz_tensor_add(oz_real *acc, oz_real w, oz_v3 v) {
+  acc[0] += w * v.x * v.x;
+  acc[1] += w * v.y * v.y;
+  acc[2] += w * v.z * v.z;
+  acc[3] += w * v.x * v.y;
+  acc[4] += w * v.x * v.z;
+  acc[5] += w * v.y * v.z;
+}
+
 OZ_FN oz_m3 oz_s3_full(const oz_s3 *a) {
   const oz_real *s = a->s;
   oz_m3 r = {{s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]}};

@@ -378,12 +378,7 @@ OZ_FN void oz_bound_begin(const oz_frame *f, uint32_t i, oz_bound_self *s) {
 
 OZ_FN void oz_bound_add(oz_real *acc, oz_v3 v, oz_real weight) {
   oz_real k = weight * oz_rsqrt(oz_square_above(v, oz_set(1e-30f)));
-  acc[0] += k * v.x * v.x;
-  acc[1] += k * v.y * v.y;
-  acc[2] += k * v.z * v.z;
-  acc[3] += k * v.x * v.y;
-  acc[4] += k * v.x * v.z;
-  acc[5] += k * v.y * v.z;
+  oz_tensor_add(acc, k, v);
 }
 
 OZ_FN void oz_bound_pair(const oz_frame *f, const oz_bound_self *s, const oz_group *n,

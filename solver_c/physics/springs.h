@@ -51,15 +51,6 @@ OZ_FN oz_real oz_spring_share(oz_real own, oz_real other) {
   return own / oz_max(own + other, oz_set(1e-20f));
 }
 
-OZ_FN void oz_spring_tensor(oz_real *acc, oz_real w, oz_v3 e) {
-  acc[0] += w * e.x * e.x;
-  acc[1] += w * e.y * e.y;
-  acc[2] += w * e.z * e.z;
-  acc[3] += w * e.x * e.y;
-  acc[4] += w * e.x * e.z;
-  acc[5] += w * e.y * e.z;
-}
-
 /* Upper bound of the largest eigenvalue of a positive tensor: its greatest row sum. */
 OZ_FN oz_real oz_spring_norm(const oz_real *m) {
   oz_real xy = oz_abs(m[3]), xz = oz_abs(m[4]), yz = oz_abs(m[5]);
@@ -104,7 +95,7 @@ OZ_FN void oz_spring_drag_pair(const oz_frame *f, const oz_spring_drag_self *s, 
                                oz_real *acc) {
   oz_v3 e;
   oz_real u, w = oz_spring_impulse(f, s, n, &e, &u);
-  oz_spring_tensor(acc, w, e);
+  oz_tensor_add(acc, w, e);
 }
 
 OZ_FN void oz_spring_drag_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
@@ -160,7 +151,7 @@ OZ_FN void oz_spring_bound_pair(const oz_frame *f, const oz_spring_bound_self *s
   oz_gather4(f->p, n->j, 4, 0, p);
   oz_v3 e = {p[0] - s->p.x, p[1] - s->p.y, p[2] - s->p.z};
   (void)oz_spring_way(f, &e, &r);
-  oz_spring_tensor(acc, oz_spring_weight(f, n, s->omega, oz_gather1(f->omega, n->j, 1)), e);
+  oz_tensor_add(acc, oz_spring_weight(f, n, s->omega, oz_gather1(f->omega, n->j, 1)), e);
 }
 
 OZ_FN void oz_spring_bound_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
