@@ -13,52 +13,23 @@ oz_v3 oz_colour_linear(const float srgb[3]) {
             to_linear(oz_clamp(srgb[2], 0.0f, 1.0f)));
 }
 
-/* Nine points each, of even steps in lightness: viridis, magma and inferno (van der Walt and
- * Smith), cool-warm (Moreland). */
-static const uint8_t maps[4][9][3] = {{{68, 1, 84},
-                                       {71, 44, 122},
-                                       {59, 81, 139},
-                                       {44, 113, 142},
-                                       {33, 144, 141},
-                                       {39, 173, 129},
-                                       {92, 200, 99},
-                                       {170, 220, 50},
-                                       {253, 231, 37}},
-                                      {{0, 0, 4},
-                                       {28, 16, 68},
-                                       {79, 18, 123},
-                                       {129, 37, 129},
-                                       {181, 54, 122},
-                                       {229, 80, 100},
-                                       {251, 135, 97},
-                                       {254, 194, 135},
-                                       {252, 253, 191}},
-                                      {{59, 76, 192},
-                                       {98, 130, 234},
-                                       {141, 176, 254},
-                                       {184, 208, 249},
-                                       {221, 221, 221},
-                                       {245, 196, 173},
-                                       {244, 154, 123},
-                                       {222, 96, 77},
-                                       {180, 4, 38}},
-                                      {{0, 0, 4},
-                                       {31, 12, 72},
-                                       {85, 15, 109},
-                                       {136, 34, 106},
-                                       {186, 54, 85},
-                                       {227, 89, 51},
-                                       {249, 140, 10},
-                                       {249, 201, 50},
-                                       {252, 255, 164}}};
+/* Nine points each (0xrrggbb), of even steps in lightness: viridis, magma and inferno (van der Walt
+ * and Smith), cool-warm (Moreland). */
+static const uint32_t maps[4][9] = {
+    {0x440154, 0x472c7a, 0x3b518b, 0x2c718e, 0x21908d, 0x27ad81, 0x5cc863, 0xaadc32, 0xfde725},
+    {0x000004, 0x1c1044, 0x4f127b, 0x812581, 0xb5367a, 0xe55064, 0xfb8761, 0xfec287, 0xfcfdbf},
+    {0x3b4cc0, 0x6282ea, 0x8db0fe, 0xb8d0f9, 0xdddddd, 0xf5c4ad, 0xf49a7b, 0xde604d, 0xb40426},
+    {0x000004, 0x1f0c48, 0x550f6d, 0x88226a, 0xba3655, 0xe35933, 0xf98c0a, 0xf9c932, 0xfcffa4}};
 
 static void map_srgb(uint32_t map, float t, float out[3]) {
-  const uint8_t(*m)[3] = maps[map < 4 ? map : 0];
-  int i, a;
+  const uint32_t *m = maps[map < 4 ? map : 0];
   t = oz_clamp(t, 0.0f, 1.0f) * 8.0f; /* a t that is not a number ends at one of the bounds */
-  i = t >= 8.0f ? 7 : (int)t;
-  for (a = 0; a < 3; ++a)
-    out[a] = ((float)m[i][a] + (t - (float)i) * ((float)m[i + 1][a] - (float)m[i][a])) / 255.0f;
+  int i = t >= 8.0f ? 7 : (int)t;
+  for (int a = 0; a < 3; ++a) {
+    const float low = (float)(m[i] >> (16 - 8 * a) & 255),
+                high = (float)(m[i + 1] >> (16 - 8 * a) & 255);
+    out[a] = (low + (t - (float)i) * (high - low)) / 255.0f;
+  }
 }
 
 oz_v3 oz_colour_map(uint32_t map, float t) {

@@ -280,35 +280,26 @@ enum { MOST_SHARES = 8 };
 static int shares_around(const oz_scene *s, oz_v3 p, share *out, float *temperature, oz_v3 *tint) {
   const oz_cells *c = &s->cells;
   float radius = 5.0f * s->desc->particle_radius, total = 0.0f, most;
-  int lo[3], hi[3], x, y, z, n = 0, k;
+  int n = 0, k;
   *temperature = 0.0f;
   *tint = v3(0, 0, 0);
-  for (x = 0; x < 3; ++x) {
-    lo[x] = (int)floorf(((&p.x)[x] - radius) / c->cell);
-    hi[x] = (int)floorf(((&p.x)[x] + radius) / c->cell);
+  const float low[3] = {p.x - radius, p.y - radius, p.z - radius},
+              high[3] = {p.x + radius, p.y + radius, p.z + radius};
+  for (oz_cells_walk near = oz_cells_between(c, low, high); oz_cells_next(&near);) {
+    oz_v3 to = v3_sub(v3_of(c->x + 3 * (size_t)near.j), p);
+    float w = 1.0f - v3_dot(to, to) / (radius * radius);
+    if (w <= 0.0f) continue;
+    w *= w * w;
+    const uint32_t of = c->order[near.j], look = material_of(s, of);
+    for (k = 0; k < n && out[k].look != look; ++k) {
+    }
+    if (k == MOST_SHARES) continue;
+    if (k == n) out[n].look = look, out[n++].weight = 0.0f;
+    out[k].weight += w;
+    total += w;
+    if (s->tints) *tint = v3_madd(*tint, s->tints[of], w);
+    if (s->desc->temperatures) *temperature += w * s->desc->temperatures[of];
   }
-  for (x = lo[0]; x <= hi[0]; ++x)
-    for (y = lo[1]; y <= hi[1]; ++y)
-      for (z = lo[2]; z <= hi[2]; ++z) {
-        uint32_t j, end;
-        if (!oz_cells_find(c, x, y, z, &j, &end)) continue;
-        for (; j < end; ++j) {
-          oz_v3 to = v3_sub(v3_of(c->x + 3 * (size_t)j), p);
-          float w = 1.0f - v3_dot(to, to) / (radius * radius);
-          uint32_t look;
-          if (w <= 0.0f) continue;
-          w *= w * w;
-          look = material_of(s, c->order[j]);
-          for (k = 0; k < n && out[k].look != look; ++k) {
-          }
-          if (k == MOST_SHARES) continue;
-          if (k == n) out[n].look = look, out[n++].weight = 0.0f;
-          out[k].weight += w;
-          total += w;
-          if (s->tints) *tint = v3_madd(*tint, s->tints[c->order[j]], w);
-          if (s->desc->temperatures) *temperature += w * s->desc->temperatures[c->order[j]];
-        }
-      }
   if (!(total > 0.0f)) return 0;
   *tint = v3_scale(*tint, 1.0f / total);
   *temperature /= total;

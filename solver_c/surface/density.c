@@ -39,21 +39,12 @@ static void mark_body(void *arg, uint32_t begin, uint32_t end) {
   for (uint32_t i = begin; i < end; ++i) {
     const float *p = c->x + 3 * (size_t)i;
     float sum = 0.0f;
-    int lo[3], hi[3], x, y, z;
-    for (int a = 0; a < 3; ++a)
-      lo[a] = (int)floorf((p[a] - h) / c->cell), hi[a] = (int)floorf((p[a] + h) / c->cell);
-    for (x = lo[0]; x <= hi[0]; ++x)
-      for (y = lo[1]; y <= hi[1]; ++y)
-        for (z = lo[2]; z <= hi[2]; ++z) {
-          uint32_t j, last;
-          if (!oz_cells_find(c, x, y, z, &j, &last)) continue;
-          for (; j < last; ++j) {
-            const float *o = c->x + 3 * (size_t)j, dx = o[0] - p[0], dy = o[1] - p[1],
-                        dz = o[2] - p[2];
-            const float q = 1.0f - (dx * dx + dy * dy + dz * dz) * inv;
-            if (q > 0.0f) sum += q * q * q;
-          }
-        }
+    const float low[3] = {p[0] - h, p[1] - h, p[2] - h}, high[3] = {p[0] + h, p[1] + h, p[2] + h};
+    for (oz_cells_walk w = oz_cells_between(c, low, high); oz_cells_next(&w);) {
+      const float *o = c->x + 3 * (size_t)w.j, dx = o[0] - p[0], dy = o[1] - p[1], dz = o[2] - p[2];
+      const float q = 1.0f - (dx * dx + dy * dy + dz * dz) * inv;
+      if (q > 0.0f) sum += q * q * q;
+    }
     job->outer[i] = sum < limit;
   }
 }

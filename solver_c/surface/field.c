@@ -134,30 +134,24 @@ static void field_body(void *arg, uint32_t begin, uint32_t end) {
    * straight lines then lie right. */
   float scale = 1.3f * job->separation / job->voxel, at_iso = sqrtf(1.0f - sqrtf(sqrtf(OZ_ISO)));
   for (uint32_t i = begin; i < end; ++i) {
-    float *f = job->b->values + 512 * (size_t)i, origin[3];
-    int key[3], lo[3], hi[3], a, x, y, z;
+    float *f = job->b->values + 512 * (size_t)i, origin[3], low[3], high[3];
+    int key[3], a;
     oz_key_split(job->b->keys[i], key);
     memset(f, 0, 512 * sizeof *f);
     for (a = 0; a < 3; ++a) {
       origin[a] = (float)key[a] * side;
-      lo[a] = (int)floorf((origin[a] - job->reach) / c->cell);
-      hi[a] = (int)floorf((origin[a] + 7.0f * job->voxel + job->reach) / c->cell);
+      low[a] = origin[a] - job->reach;
+      high[a] = origin[a] + 7.0f * job->voxel + job->reach;
     }
-    for (x = lo[0]; x <= hi[0]; ++x)
-      for (y = lo[1]; y <= hi[1]; ++y)
-        for (z = lo[2]; z <= hi[2]; ++z) {
-          uint32_t j, last;
-          if (!oz_cells_find(c, x, y, z, &j, &last)) continue;
-          for (; j < last; ++j) {
-            const oz_kernel *k = &job->k[j];
-            float top = 7.0f * job->voxel;
-            if (k->x[0] + k->extent[0] < origin[0] || k->x[0] - k->extent[0] > origin[0] + top ||
-                k->x[1] + k->extent[1] < origin[1] || k->x[1] - k->extent[1] > origin[1] + top ||
-                k->x[2] + k->extent[2] < origin[2] || k->x[2] - k->extent[2] > origin[2] + top)
-              continue;
-            add_kernel(f, k, origin, job->voxel);
-          }
-        }
+    for (oz_cells_walk w = oz_cells_between(c, low, high); oz_cells_next(&w);) {
+      const oz_kernel *k = &job->k[w.j];
+      float top = 7.0f * job->voxel;
+      if (k->x[0] + k->extent[0] < origin[0] || k->x[0] - k->extent[0] > origin[0] + top ||
+          k->x[1] + k->extent[1] < origin[1] || k->x[1] - k->extent[1] > origin[1] + top ||
+          k->x[2] + k->extent[2] < origin[2] || k->x[2] - k->extent[2] > origin[2] + top)
+        continue;
+      add_kernel(f, k, origin, job->voxel);
+    }
     for (a = 0; a < 512; ++a) {
       float v = f[a] < 1.0f ? f[a] : 1.0f;
       f[a] = scale * (sqrtf(1.0f - sqrtf(sqrtf(v))) - at_iso);

@@ -3,6 +3,8 @@
 #ifndef OZ_SURFACE_LEVEL_SET_H
 #define OZ_SURFACE_LEVEL_SET_H
 
+#include <math.h>
+
 #include "base/lattice.h"
 #include "base/memory.h"
 #include "base/result.h"
@@ -76,6 +78,33 @@ static inline int oz_cells_find(const oz_cells *c, int x, int y, int z, uint32_t
   if (i == OZ_NONE) return 0;
   *first = c->first[i];
   *end = c->first[i + 1];
+  return 1;
+}
+/* Every particle of the cells that a box touches, cell by cell in ascending x, y, z:
+ *   for (oz_cells_walk w = oz_cells_between(c, low, high); oz_cells_next(&w);) ... w.j ... */
+typedef struct oz_cells_walk {
+  const oz_cells *c;
+  int lo[3], hi[3], at[3]; /* the next cell is `at` */
+  uint32_t next, end;      /* in this one */
+  uint32_t j;              /* the particle: its place in the sorted order */
+} oz_cells_walk;
+static inline oz_cells_walk oz_cells_between(const oz_cells *c, const float low[3],
+                                             const float high[3]) {
+  oz_cells_walk w;
+  w.c = c, w.next = w.end = w.j = 0;
+  for (int a = 0; a < 3; ++a) {
+    w.lo[a] = w.at[a] = (int)floorf(low[a] / c->cell);
+    w.hi[a] = (int)floorf(high[a] / c->cell);
+  }
+  return w;
+}
+static inline int oz_cells_next(oz_cells_walk *w) {
+  while (w->next == w->end) {
+    if (w->at[0] > w->hi[0]) return 0;
+    if (!oz_cells_find(w->c, w->at[0], w->at[1], w->at[2], &w->next, &w->end)) w->next = w->end = 0;
+    for (int a = 2; ++w->at[a] > w->hi[a] && a > 0; --a) w->at[a] = w->lo[a];
+  }
+  w->j = w->next++;
   return 1;
 }
 /* Ascending; stable; values move with their keys. 0 on failure. */
