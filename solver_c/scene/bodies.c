@@ -27,11 +27,8 @@ static ooze_result read_body(oz_reader *r, const char *name, json_t *object) {
 
 ooze_result oz_read_bodies(oz_reader *r) {
   ooze_scene *s = r->scene;
-  const size_t room = json_object_size(json_object_get(s->doc, "bodies")) + 1;
-  s->bodies = calloc(room, sizeof *s->bodies);
-  s->start.bodies = calloc(room, sizeof *s->start.bodies);
-  if (!s->bodies || !s->start.bodies) return OZ_NO_MEMORY(r);
-  return oz_read_map(r, "bodies", "{\"shape\": ...}", read_body);
+  return oz_read_items(r, "bodies", "{\"shape\": ...}", read_body, (void **)&s->bodies,
+                       sizeof *s->bodies, (void **)&s->start.bodies, sizeof *s->start.bodies);
 }
 
 /* One copy: its points go back into its own frame. */

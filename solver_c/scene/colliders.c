@@ -88,9 +88,7 @@ static ooze_result read_collider(oz_reader *r, const char *name, json_t *object)
 
 ooze_result oz_read_colliders(oz_reader *r) {
   ooze_scene *s = r->scene;
-  size_t room = json_object_size(json_object_get(s->doc, "colliders")) + 1;
-  s->colliders = calloc(room, sizeof *s->colliders);
-  s->start.colliders = calloc(room, sizeof *s->start.colliders);
-  if (!s->colliders || !s->start.colliders) return OZ_NO_MEMORY(r);
-  return oz_read_map(r, "colliders", "{\"shape\": ...}", read_collider);
+  return oz_read_items(r, "colliders", "{\"shape\": ...}", read_collider, (void **)&s->colliders,
+                       sizeof *s->colliders, (void **)&s->start.colliders,
+                       sizeof *s->start.colliders);
 }

@@ -95,13 +95,9 @@ static ooze_result fill_points(oz_pour *p, const ooze_pose *pose) {
 
 /* For those that come after. 0 when memory is out. */
 static int remember(oz_fill *fill, const oz_batch *bounds, const void *x, uint32_t count) {
-  if (fill->batch_count == fill->batch_room) {
-    size_t room = fill->batch_room ? 2 * fill->batch_room : 16;
-    oz_batch *grown = realloc(fill->batches, room * sizeof *grown);
-    if (!grown) return 0;
-    fill->batches = grown;
-    fill->batch_room = room;
-  }
+  if (!oz_list_room((void **)&fill->batches, &fill->batch_room, fill->batch_count,
+                    sizeof *fill->batches, 16))
+    return 0;
   oz_batch *b = &fill->batches[fill->batch_count];
   *b = *bounds;
   b->count = count;

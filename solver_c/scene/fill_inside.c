@@ -44,13 +44,7 @@ int oz_rows_build(oz_rows *w, const ooze_mesh *m, const double origin[3], const 
           inside = u[v] >= 0.0;
         }
         if (!inside) continue;
-        if (w->count == w->room) {
-          size_t room = w->room ? 2 * w->room : 1024;
-          oz_crossing *grown = realloc(w->list, room * sizeof *grown);
-          if (!grown) return 0;
-          w->list = grown;
-          w->room = room;
-        }
+        if (!oz_list_room((void **)&w->list, &w->room, w->count, sizeof *w->list, 1024)) return 0;
         oz_crossing *c = &w->list[w->count++];
         c->row = (uint32_t)((uint64_t)j * n[2] + (uint64_t)k);
         c->x = (float)(u[0] * p[0][0] + u[1] * p[1][0] + u[2] * p[2][0]);

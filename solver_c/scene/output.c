@@ -114,14 +114,10 @@ ooze_result oz_read_output(oz_reader *r) {
   ooze_scene *s = r->scene;
   oz_output *o = &s->output;
   json_t *object = json_object_get(s->doc, "output");
-  o->first = 1;
-  o->last = 100;
-  o->fps = 30.0;
-  o->threshold = 0.85f;
-  o->shading = 1;
-  o->method = OOZE_SURFACE_ANISOTROPIC;
-  o->checkpoint_every = 10;
-  o->checkpoint_keep = 2;
+  OZ_DEFAULT_MEMBERS("output", members, o);
+  o->first = (int)oz_key_default("output", "frames", 0);
+  o->last = (int)oz_key_default("output", "frames", 1);
+  o->fps = oz_key_default("output", "fps", 0);
   o->channels = 1u << OOZE_COMPRESSION;
   if (object) {
     size_t mark = oz_down(r, "output");
@@ -151,14 +147,9 @@ ooze_result oz_read_picture(oz_reader *r) {
   ooze_scene *s = r->scene;
   oz_picture *p = &s->picture;
   json_t *object = json_object_get(s->doc, "picture");
-  p->width = 960;
-  p->height = 540;
-  p->samples = 4;
-  p->smoothing = 1;
-  p->azimuth = 25.0f;
-  p->elevation = 14.0f;
-  p->zoom = 1.0f;
-  p->field_of_view = 32.0f;
+  OZ_DEFAULT_MEMBERS("picture", members, p);
+  p->width = (uint32_t)oz_key_default("picture", "size", 0);
+  p->height = (uint32_t)oz_key_default("picture", "size", 1);
   if (!object) return OOZE_OK;
   size_t mark = oz_down(r, "picture");
   OZ_TRY_OK(oz_check_keys(r, "picture", object));

@@ -96,11 +96,8 @@ static ooze_result read_emitter(oz_reader *r, const char *name, json_t *object) 
 
 ooze_result oz_read_emitters(oz_reader *r) {
   ooze_scene *s = r->scene;
-  size_t room = json_object_size(json_object_get(s->doc, "emitters")) + 1;
-  s->emitters = calloc(room, sizeof *s->emitters);
-  s->start.emitters = calloc(room, sizeof *s->start.emitters);
-  if (!s->emitters || !s->start.emitters) return OZ_NO_MEMORY(r);
-  return oz_read_map(r, "emitters", "{\"material\": ...}", read_emitter);
+  return oz_read_items(r, "emitters", "{\"material\": ...}", read_emitter, (void **)&s->emitters,
+                       sizeof *s->emitters, (void **)&s->start.emitters, sizeof *s->start.emitters);
 }
 
 /* Copies in rows, each turned by chance. */

@@ -29,15 +29,12 @@ static const preset_heat heats[] = {
 #include "presets_heat.def"
 #undef OZ_PRESET_HEAT
 };
-static void add_heat(const char *name, ooze_material *m) {
-  for (size_t i = 0; i < sizeof heats / sizeof *heats; i++) {
-    if (strcmp(heats[i].name, name) != 0) continue;
-    m->heat_capacity = heats[i].heat_capacity;
-    m->melting_point = heats[i].melting_point;
-    m->latent_heat = heats[i].latent_heat;
-    float *const to[4] = {m->ramp_1, m->ramp_2, m->ramp_3, m->ramp_4};
-    for (int k = 0; k < 4; k++) memcpy(to[k], heats[i].ramp[k], sizeof heats[i].ramp[k]);
-  }
+static void add_heat(const preset_heat *h, ooze_material *m) {
+  m->heat_capacity = h->heat_capacity;
+  m->melting_point = h->melting_point;
+  m->latent_heat = h->latent_heat;
+  float *const to[4] = {m->ramp_1, m->ramp_2, m->ramp_3, m->ramp_4};
+  for (int k = 0; k < 4; k++) memcpy(to[k], h->ramp[k], sizeof h->ramp[k]);
 }
 
 /* Laws of flow beyond a viscosity and a relaxation time. */
@@ -50,17 +47,14 @@ static const preset_law laws[] = {
 #include "presets_law.def"
 #undef OZ_PRESET_LAW
 };
-static void add_law(const char *name, ooze_material *m) {
-  for (size_t i = 0; i < sizeof laws / sizeof *laws; i++) {
-    if (strcmp(laws[i].name, name) != 0) continue;
-    m->solvent_viscosity = laws[i].solvent;
-    m->thinning_time = laws[i].thinning_time;
-    m->flow_index = laws[i].index;
-    m->thinned_viscosity = laws[i].thinned;
-    m->extensibility = laws[i].extensibility;
-    m->second_viscosity = laws[i].second;
-    m->second_relaxation_time = laws[i].second_time;
-  }
+static void add_law(const preset_law *l, ooze_material *m) {
+  m->solvent_viscosity = l->solvent;
+  m->thinning_time = l->thinning_time;
+  m->flow_index = l->index;
+  m->thinned_viscosity = l->thinned;
+  m->extensibility = l->extensibility;
+  m->second_viscosity = l->second;
+  m->second_relaxation_time = l->second_time;
 }
 
 uint32_t ooze_preset_count(void) { return (uint32_t)(sizeof rows / sizeof rows[0]); }
@@ -80,8 +74,10 @@ ooze_result ooze_preset_get(uint32_t index, ooze_preset *out) {
   p.material.yield_stress = rows[index].yield_stress;
   p.material.temperature = rows[index].temperature;
   p.material.surface_tension = rows[index].surface_tension;
-  add_heat(p.name, &p.material);
-  add_law(p.name, &p.material);
+  for (size_t i = 0; i < sizeof heats / sizeof *heats; i++)
+    if (strcmp(heats[i].name, p.name) == 0) add_heat(&heats[i], &p.material);
+  for (size_t i = 0; i < sizeof laws / sizeof *laws; i++)
+    if (strcmp(laws[i].name, p.name) == 0) add_law(&laws[i], &p.material);
   return oz_struct_out(out, &p, sizeof p);
 }
 

@@ -327,6 +327,18 @@ ooze_result oz_get_list(oz_reader *r, const char *group, json_t *object, const c
   return OOZE_OK;
 }
 
+void oz_default_members(const char *group, const oz_member *members, size_t count, void *base) {
+  for (size_t i = 0; i < count; i++) {
+    void *at = (char *)base + members[i].offset;
+    ooze_schema_entry e;
+    if (!oz_key_find(group, members[i].name, &e)) continue;
+    if (strcmp(e.type, "float") == 0)
+      *(float *)at = (float)e.default_value[0];
+    else
+      *(uint32_t *)at = (uint32_t)e.default_value[0];
+  }
+}
+
 ooze_result oz_get_members(oz_reader *r, const char *group, json_t *object,
                            const oz_member *members, size_t count, void *base) {
   for (size_t i = 0; i < count; i++) {
@@ -372,4 +384,13 @@ ooze_result oz_read_map(oz_reader *r, const char *part, const char *what, oz_ite
   }
   oz_up(r, mark);
   return OOZE_OK;
+}
+
+ooze_result oz_read_items(oz_reader *r, const char *part, const char *what, oz_item_fn read,
+                          void **items, size_t item, void **states, size_t state) {
+  const size_t room = json_object_size(json_object_get(r->scene->doc, part)) + 1;
+  *items = calloc(room, item);
+  *states = calloc(room, state);
+  if (!*items || !*states) return OZ_NO_MEMORY(r);
+  return oz_read_map(r, part, what, read);
 }

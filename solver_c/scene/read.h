@@ -65,12 +65,19 @@ typedef struct oz_member {
 } oz_member;
 ooze_result oz_get_members(oz_reader *r, const char *group, json_t *object,
                            const oz_member *members, size_t count, void *base);
+/* Their defaults, from the list of keys. */
+void oz_default_members(const char *group, const oz_member *members, size_t count, void *base);
+#define OZ_DEFAULT_MEMBERS(group, members, base) \
+  oz_default_members(group, members, sizeof members / sizeof *members, base)
 #define OZ_GET_MEMBERS(r, group, object, members, base) \
   oz_get_members(r, group, object, members, sizeof members / sizeof *members, base)
 
 /* The objects of a part of the scene, name by name. `what` shows one in a refusal. */
 typedef ooze_result (*oz_item_fn)(oz_reader *r, const char *name, json_t *object);
 ooze_result oz_read_map(oz_reader *r, const char *part, const char *what, oz_item_fn read);
+/* The same, with room for the part's items and for what keyframes change of them. */
+ooze_result oz_read_items(oz_reader *r, const char *part, const char *what, oz_item_fn read,
+                          void **items, size_t item, void **states, size_t state);
 
 /* The parts of a scene, in this order. */
 ooze_result oz_read_output(oz_reader *r);

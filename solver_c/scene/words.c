@@ -92,6 +92,11 @@ int oz_key_find(const char *group, const char *name, ooze_schema_entry *out) {
   return 0;
 }
 
+double oz_key_default(const char *group, const char *name, int k) {
+  ooze_schema_entry e;
+  return oz_key_find(group, name, &e) ? e.default_value[k] : 0.0;
+}
+
 size_t oz_key_names(const char *group, const char **out, size_t capacity) {
   size_t count = 0;
   for (uint32_t i = 0; i < ooze_scene_schema_count(); i++)
