@@ -76,6 +76,22 @@ int oz_grow(oz_memory *m, void **p, size_t *capacity, size_t bytes, size_t keep)
   return 1;
 }
 
+int oz_grow_list(oz_memory *m, void **p, size_t *capacity, size_t count, size_t each,
+                 size_t spare) {
+  const size_t held = count * each;
+  return held + each <= *capacity || oz_grow(m, p, capacity, 2 * held + spare * each, held);
+}
+
+int oz_list_room(void **list, size_t *room, size_t count, size_t each, size_t least) {
+  if (count < *room) return 1;
+  const size_t more = *room ? 2 * *room : least;
+  void *moved = realloc(*list, more * each);
+  if (!moved) return 0;
+  *list = moved;
+  *room = more;
+  return 1;
+}
+
 void *oz_allocate(size_t count, size_t bytes) {
   if (bytes && count > (SIZE_MAX - 2 * OZ_ALIGN) / bytes) return NULL;
   return aligned(malloc(padded(count * bytes + 1, OZ_ALIGN)), OZ_ALIGN);

@@ -23,10 +23,17 @@ void oz_free(oz_memory *m, void *p); /* NULL is fine */
  * nothing changes. */
 int oz_grow(oz_memory *m, void **p, size_t *capacity, size_t bytes, size_t keep);
 
+/* Room for one more than `count` records of `each` bytes, all kept; where there is none yet, for
+ * twice as many and some `spare`. */
+int oz_grow_list(oz_memory *m, void **p, size_t *capacity, size_t count, size_t each, size_t spare);
+
 /* Without hooks: count * bytes, 64-byte aligned, not cleared; NULL also when the product overflows.
  */
 void *oz_allocate(size_t count, size_t bytes);
 void oz_release(void *memory); /* NULL is fine */
+/* With malloc's memory: room for one more than `count` records of `each` bytes in a list of *room;
+ * where there is none, twice as many, or `least`. */
+int oz_list_room(void **list, size_t *room, size_t count, size_t each, size_t least);
 
 #define OZ_SWAP(type, a, b) \
   do {                      \

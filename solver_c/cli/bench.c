@@ -138,9 +138,8 @@ static int list_scenes(int as_json) {
     const bench_scene *s = &bench_scenes[i];
     if (as_json) {
       cli_json_object(&j, NULL);
-      cli_json_text(&j, "name", s->name);
-      cli_json_text(&j, "about", s->about);
-      cli_json_integer(&j, "particles", s->particles);
+      CLI_JSON_OF(text, *s, name), CLI_JSON_OF(text, *s, about);
+      CLI_JSON_OF(integer, *s, particles);
       cli_json_object_end(&j);
     } else {
       printf("%-12s %9u  %2u x %6.3f ms  %2u + %-2u  %s\n", s->name, s->particles, s->steps,

@@ -210,10 +210,7 @@ ooze_result oz_colliders_put(oz_colliders *c, const ooze_collider_desc *desc, ui
     return oz_fail(why, OOZE_ERROR_LIMIT,
                    "%s: there are %u colliders already, which is as many as there can be", who,
                    c->count);
-  size_t held = c->count * sizeof *c->slot;
-  if (held + sizeof *c->slot > c->slot_capacity &&
-      !oz_grow(c->memory, (void **)&c->slot, &c->slot_capacity, 2 * held + 8 * sizeof *c->slot,
-               held))
+  if (!oz_grow_list(c->memory, (void **)&c->slot, &c->slot_capacity, c->count, sizeof *c->slot, 8))
     return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory to keep it", who);
   if (desc->shape == OOZE_SHAPE_SDF && desc->brick_count) OZ_TRY(append_bricks(c, desc, who, why));
   oz_collider_slot *slot = c->slot + c->count++;

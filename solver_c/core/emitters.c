@@ -77,10 +77,7 @@ ooze_result oz_emitters_append(oz_emitters *e, const ooze_emitter_desc *desc, ui
     return oz_fail(why, OOZE_ERROR_LIMIT,
                    "%s: there are %u emitters already, which is as many as there can be", label,
                    e->count);
-  size_t held = e->count * sizeof *e->slot;
-  if (held + sizeof *e->slot > e->slot_capacity &&
-      !oz_grow(e->memory, (void **)&e->slot, &e->slot_capacity, 2 * held + 4 * sizeof *e->slot,
-               held))
+  if (!oz_grow_list(e->memory, (void **)&e->slot, &e->slot_capacity, e->count, sizeof *e->slot, 4))
     return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory to keep it", label);
   oz_emitter_slot *slot = e->slot + e->count++;
   memset(slot, 0, sizeof *slot);

@@ -30,15 +30,9 @@ static uint64_t number_in(const char *name) {
 static void consider(void *user, const char *name) {
   search *s = user;
   if (name[0] == '.' || oz_format_of(name) != OZ_CHECKPOINT || s->failed) return;
-  if (s->count == s->capacity) {
-    size_t capacity = s->capacity ? s->capacity * 2 : 32;
-    candidate *moved = realloc(s->list, capacity * sizeof *moved);
-    if (!moved) {
-      s->failed = true;
-      return;
-    }
-    s->list = moved;
-    s->capacity = capacity;
+  if (!oz_list_room((void **)&s->list, &s->capacity, s->count, sizeof *s->list, 32)) {
+    s->failed = true;
+    return;
   }
   size_t length = strlen(s->folder) + strlen(name) + 2;
   candidate made = {malloc(length), number_in(name), 0};
