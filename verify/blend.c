@@ -62,9 +62,7 @@ static int sag(verify *v, double support, int frames, uint32_t substeps, double 
   }
   *out = samples ? sum / samples / (2.0 * half) : (double)NAN;
   *reach = least;
-  int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 
 /* (12): his step is such that nothing moves further in it than the support radius, as with `cfl`. A
@@ -100,9 +98,7 @@ static void steps(verify *v) {
     if (stats.substeps < fewest) fewest = stats.substeps;
     if (stats.substeps > greatest) greatest = stats.substeps;
   }
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  if (!ran) return;
+  if (!verify_close(v, &k)) return;
   verify_at_most(v, most, 1.0, "of the support radius", "step.moves");
   verify_note(v, "%u substeps in the slowest frame, %u in the busiest", (unsigned)fewest,
               (unsigned)greatest);
@@ -133,9 +129,7 @@ static int cube(verify *v, double alpha, double *height, double *width) {
     *height = b.top / 0.2;
     *width = b.front / 0.1;
   }
-  int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 
 /* Figure 5c: a body falls on a hemisphere, parts, and is one again on the floor. Pieces of at least
@@ -163,9 +157,7 @@ static int split(verify *v, uint32_t out[3]) {
     if (pieces > out[1]) out[1] = pieces;
     out[2] = pieces;
   }
-  int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 
 /* Figure 5a: a statue that is a solid falls on its foot, bounces, and is the shape that it was. His
@@ -206,8 +198,7 @@ static void statue(verify *v) {
     if (f < 16) rise = fmax(rise, centre - lowest); /* the first bounce */
   }
   if (kit_good(&k) && first) rms = measure_rigid_rms((measure_points)k.x, (measure_points)first, n);
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
+  const int ran = verify_close(v, &k);
   free(first);
   if (!ran) return;
   verify_at_most(v, rms / d, quick ? 1.0 : 0.5, "d", "fig5a.out-of-shape");
@@ -237,9 +228,7 @@ static int fallen(verify *v, double alpha, double *height, double *width) {
     *height = after.top / (before.top - before.low[1]);
     *width = after.front / before.front;
   }
-  int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 
 /* Figure 5d: four balls drop into a pool: five pieces become one, and the pool stands higher by
@@ -279,9 +268,7 @@ static void pool(verify *v) {
     height[f ? 1 : 0] = sum;
   }
   const double expected = k.count > poured ? (double)k.count / poured : 1.0;
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  if (!ran) return;
+  if (!verify_close(v, &k)) return;
   verify_within(v, pieces[0], 5, 0, "", "fig5d.pieces.start");
   verify_within(v, pieces[1], 1, 0, "", "fig5d.pieces.end");
   verify_within(v, height[1] / height[0], expected, 0.15, "of the pool's depth", "fig5d.depth");

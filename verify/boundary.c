@@ -62,9 +62,7 @@ static int broken(verify *v, const dam *c, profile *out) {
   out->processor = k.step_processor;
   for (int b = 0; b < BINS; ++b) out->bin[b] /= frames;
   out->clinging /= frames, out->leaked /= frames, out->settled /= frames;
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 
 /* Mean load (N) on a box with a block of fluid in it, over the last quarter second of 1.25 s. */
@@ -86,9 +84,7 @@ static int weighed(verify *v, uint32_t boundary, double out[3], double *weight) 
     for (int a = 0; a < 3; ++a) out[a] += (double)force[a] / 60.0;
   }
   *weight = 1000.0 * 512 * d * d * d * 9.81;
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 static void verify_loads(verify *v) {
   static const char *const names[] = {"load.sdf", "load.particles"};

@@ -157,9 +157,7 @@ static int run(verify *v, const pull *p, pulled *out) {
         out->quarter[q] = out->parted_at > 0.0 ? out->length : length;
   }
   if (out->parted_at == 0.0) out->length = length;
-  int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 
 /* m: from solid to solid after so long a pull, as table 2 has it, whatever the fluid does. */

@@ -150,3 +150,9 @@ int verify_ran(verify *v, const kit *k) {
   verify_note(v, "%s (%s)", k->message, ooze_result_name(k->result));
   return 0;
 }
+
+int verify_close(verify *v, kit *k) {
+  const int ran = verify_ran(v, k);
+  kit_close(k);
+  return ran;
+}

@@ -50,6 +50,7 @@ OZ_PRINTF(2, 3) void verify_note(verify *v, const char *format, ...);
  * the caller to note.
  */
 int verify_ran(verify *v, const kit *k);
+int verify_close(verify *v, kit *k); /* the same, and the kit is closed */
 
 /* The checks, each in a file of its own. */
 #define CHECK(name, about, from, run) void run(verify *v);

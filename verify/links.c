@@ -19,9 +19,7 @@ static int slumped(verify *v, double beta, double *height) {
   for (int step = 0; step < 60 && kit_good(&k); ++step) kit_step(&k, 0.004, 1);
   kit_read(&k);
   *height = kit_extent(&k, 1) / (8 * d);
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 
 /* Fig. 10: a lump falls on a bar that turns, and parts: fluid on both sides, none inside the bar.

@@ -56,9 +56,7 @@ static int dam_breaks(verify *v, uint32_t boundary, dam *out) {
     }
   }
   out->wall = near / inside, out->edge = along / inside;
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 static void fig2(verify *v) {
   dam points, plain;
@@ -116,9 +114,7 @@ static void fig5(verify *v) {
     mixed += (double)met / hot;
   }
   free(t);
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  if (!ran) return;
+  if (!verify_close(v, &k)) return;
   verify_at_most(v, mean, hot_at - 30.0, "K", "fig5.cooled");
   verify_at_least(v, mixed, 0.05, "of the hot ball", "fig5.touches-the-cold-one");
 }
@@ -270,8 +266,7 @@ static int sheet(verify *v, double beta, int *out_folds, double *out_leans) {
     else if (way <= 0 && x > least + 0.5 * d)
       folds += way != 0, way = 1, most = x;
   }
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
+  const int ran = verify_close(v, &k);
   *out_folds = folds, *out_leans = widest / d;
   return ran;
 }
@@ -310,9 +305,7 @@ static int thread(verify *v, double beta, measure_turns *turns, double *mound) {
   }
   *mound = kit_good(&k) ? measure_surface((measure_points)k.x, k.count, k.count / 2) / radius
                         : (double)NAN;
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 static void fig7(verify *v) {
   measure_turns thick, thin;
@@ -358,9 +351,7 @@ static void fig9(verify *v) {
       spread[2 - i] += sqrt(x * x + z * z) / r / (count[i + 1] - count[i]);
       inside += sqrt(x * x + y * y + z * z) < 1.6 * r - 0.2 * d;
     }
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  if (!ran) return;
+  if (!verify_close(v, &k)) return;
   verify_at_least(v, spread[0] / spread[1], 1.1, "times as wide", "fig9.thin-over-middle");
   verify_at_least(v, spread[1] / spread[2], 1.1, "times as wide", "fig9.middle-over-thick");
   verify_at_most(v, inside, 0.0, "particles", "fig9.inside-the-solid");

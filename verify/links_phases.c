@@ -60,9 +60,7 @@ static int pour(verify *v, double slope_at, poured *out) {
     k.result = ooze_attribute_read(k.solver, OOZE_TEMPERATURE, i, 1, 0, &t);
     out->solid += (t < 320.0f) / (double)k.count;
   }
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 static void fig11(verify *v) {
   poured cold, warm;
@@ -153,9 +151,7 @@ static void fig12(verify *v) {
     molten += (t > 320.0) / (double)n;
     at_wall += ((double)k.x[i][0] > wall - 2.0 * r) / (double)n;
   }
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  if (!ran) return;
+  if (!verify_close(v, &k)) return;
   verify_at_least(v, turned, 0.8, "rad", "fig12.rolls");
   verify_at_most(v, first_width, 1.15, "diameters", "fig12.keeps-its-shape");
   verify_at_least(v, bounce / r, 0.1, "radii", "fig12.bounces");

@@ -33,22 +33,15 @@ static const char STYLE[] =
     "system-ui,sans-serif;fill:#444}";
 
 static void escaped(FILE *f, const char *text) {
-  for (; *text; ++text) switch (*text) {
-    case '<':
-      fputs("&lt;", f);
-      break;
-    case '>':
-      fputs("&gt;", f);
-      break;
-    case '&':
-      fputs("&amp;", f);
-      break;
-    case '"':
-      fputs("&quot;", f);
-      break;
-    default:
+  static const char marks[] = "<>&\"";
+  static const char *const names[] = {"&lt;", "&gt;", "&amp;", "&quot;"};
+  for (; *text; ++text) {
+    const char *mark = strchr(marks, *text);
+    if (mark)
+      fputs(names[mark - marks], f);
+    else
       fputc(*text, f);
-    }
+  }
 }
 
 static void number(FILE *f, double x, const char *unit) {

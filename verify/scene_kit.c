@@ -421,16 +421,18 @@ void kit_step(kit *k, double dt, uint32_t substeps) {
   k->contained += stats.contained;
 }
 
+int kit_resize(void **array, size_t bytes) {
+  void *moved = realloc(*array, bytes);
+  if (moved) *array = moved;
+  return moved != NULL;
+}
+
 static int grow(kit *k, uint32_t count) {
   if (count <= k->capacity) return 1;
   uint32_t capacity = count + count / 4 + 64;
-  float(*x)[3] = realloc(k->x, capacity * sizeof *x);
-  if (x) k->x = x;
-  float(*v)[3] = realloc(k->v, capacity * sizeof *v);
-  if (v) k->v = v;
-  float *e = realloc(k->compression, capacity * sizeof *e);
-  if (e) k->compression = e;
-  if (!x || !v || !e) {
+  if (!kit_resize((void **)&k->x, capacity * sizeof *k->x) ||
+      !kit_resize((void **)&k->v, capacity * sizeof *k->v) ||
+      !kit_resize((void **)&k->compression, capacity * sizeof *k->compression)) {
     fail(k, OOZE_ERROR_MEMORY, "reading", "no memory for a copy of the particles");
     return 0;
   }

@@ -42,6 +42,8 @@ void kit_open(kit *k, const kit_machine *machine, double separation);
 void kit_open_model(kit *k, const kit_machine *machine, double separation, uint32_t model,
                     double gravity);
 void kit_close(kit *k);
+/* realloc; 0, and the array as it was, when memory is out. */
+int kit_resize(void **array, size_t bytes);
 int kit_good(const kit *k);   /* 1 while nothing failed */
 int kit_on_gpu(const kit *k); /* whatever was asked for: `auto` may have taken one */
 void kit_apply(kit *k);       /* hands params to the solver */

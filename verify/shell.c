@@ -121,9 +121,7 @@ static int carried(verify *v, double duration, double rate, double lift, double 
     *lost += (x * x + y * y + z * z > radius * radius || y > 0.0) / (double)k.count;
     *rises += (double)k.v[i][1] / k.count;
   }
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 /* A flat sheet whose points part: du_x/dx (1/s) of two layers of thick fluid on it, away from its
  * ends. (Towards them it lags: a layer h thick that is drawn from below, s away, follows over a
@@ -157,9 +155,7 @@ static int stretched(verify *v, double duration, double rate, double *out) {
     xx += (double)k.x[i][0] * (double)k.x[i][0], xu += (double)k.x[i][0] * (double)k.v[i][0];
   }
   *out = xx > 0.0 ? xu / xx * scale : (double)NAN; /* back to the rate at which the sheet grows */
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 
 void verify_shells(verify *v) {

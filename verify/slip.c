@@ -59,9 +59,7 @@ static int halves(verify *v, uint32_t boundary, double viscosity, double angle, 
   speed[0] = speed[1] = 0.0;
   for (uint32_t i = 0; i < k.count; ++i)
     speed[k.x[i][2] > 0.0f] += 2.0 * (double)k.v[i][0] / k.count;
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 
 /* Separations from a plate, which rises off a block of viscous fluid, to the highest particle.

@@ -59,15 +59,11 @@ typedef struct picture {
 
 static int picture_grow(picture *p, uint32_t count) {
   if (count <= p->capacity) return 1;
-  float(*x)[3] = realloc(p->x, count * sizeof *x);
-  if (x) p->x = x;
-  float(*v)[3] = realloc(p->v, count * sizeof *v);
-  if (v) p->v = v;
-  float(*q)[6] = realloc(p->q, count * sizeof *q);
-  if (q) p->q = q;
-  float *c = realloc(p->compression, count * sizeof *c);
-  if (c) p->compression = c;
-  if (!x || !v || !q || !c) return 0;
+  if (!kit_resize((void **)&p->x, count * sizeof *p->x) ||
+      !kit_resize((void **)&p->v, count * sizeof *p->v) ||
+      !kit_resize((void **)&p->q, count * sizeof *p->q) ||
+      !kit_resize((void **)&p->compression, count * sizeof *p->compression))
+    return 0;
   p->capacity = count;
   return 1;
 }

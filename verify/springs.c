@@ -92,9 +92,7 @@ static void oscillating_drop(verify *v) {
   }
   kit_read(&k);
   const double inside = kit_compression(&k);
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  if (!ran) return;
+  if (!verify_close(v, &k)) return;
   if (!quick)
     drop_as_printed(v, verify_at(v) == VERIFY_LONG ? 14 : 8,
                     verify_at(v) == VERIFY_LONG ? 600 : 200);
@@ -141,9 +139,7 @@ static int pressed(verify *v, uint32_t after, float plasticity, float yield, dou
   }
   kit_read(&k);
   *out = kit_extent(&k, 1) / (h - d);
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 /* Fig. 5: the print of the press depends on how fast rest lengths follow (alpha) and on how much
  * they bear before they do (gamma, 0 to 0.2 in the paper): slower or more is more elastic. */

@@ -54,9 +54,7 @@ static void fountain(verify *v) {
     }
     measure_pieces((measure_points)k.x, k.count, 1.6 * e, -10.0, 2, &drops, &inside);
   }
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  if (!ran) return;
+  if (!verify_close(v, &k)) return;
   verify_at_least(v, covered, 0.6, "of the circle", "fig1.sheet.covers");
   verify_at_most(v, bins ? thick / bins : (double)NAN, 4.0, "d", "fig1.sheet.thickness");
   verify_report(v, drops, (double)NAN, "pieces", "fig1.drops");
@@ -99,9 +97,7 @@ static void moving_character(verify *v) {
     wet += r < 1.5 * d;
   }
   const uint32_t all = k.count;
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  if (!ran) return;
+  if (!verify_close(v, &k)) return;
   verify_at_most(v, inside, 0, "particles", "fig1.character.inside");
   verify_at_least(v, all ? (double)wet / all : 0.0, 0.15, "of the fluid", "fig1.character.wet");
 }
@@ -139,9 +135,7 @@ static int rained(verify *v, double viscosity, double *clings, double *height) {
   }
   *clings = k.count ? (double)held / k.count : 0.0;
   *height = sum;
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 static void rain(verify *v) {
   double thin[2], thick[2];
@@ -216,9 +210,7 @@ static int drown(verify *v, double density, drowned *out) {
   out->draught = samples ? wet / samples : (double)NAN;
   out->squashed = samples ? squashed / samples : (double)NAN;
   out->off = (out->draught - density / 1000.0 * out->squashed) * height;
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 /* The small tank in the paper's own order, in which a solid is a shape that particles strike: how
  * much deeper its block is, in separations. */
@@ -303,9 +295,7 @@ static void poured(verify *v) {
     for (uint32_t i = 0; i < k.count && !wet; ++i) wet = distance(k.x[i], at) < 1.5 * d;
     covered += (uint32_t)wet, ++points;
   }
-  const int ran = verify_ran(v, &k);
-  kit_close(&k);
-  if (!ran) return;
+  if (!verify_close(v, &k)) return;
   verify_at_most(v, inside, 0, "particles", "fig11.inside");
   verify_at_least(v, (double)covered / points, 0.6, "of its upper half", "fig11.covers");
 }

@@ -200,9 +200,7 @@ static int turns_of(verify *v, const fluid *f, uint32_t seed, measure_turns *tur
   if (kit_good(&k))
     *whole = measure_largest_component((measure_points)k.x, k.count, 1.5 * separation,
                                        -(double)INFINITY);
-  int ran = verify_ran(v, &k);
-  kit_close(&k);
-  return ran;
+  return verify_close(v, &k);
 }
 
 void verify_coiling(verify *v) {
