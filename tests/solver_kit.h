@@ -81,6 +81,30 @@ static inline void lattice_cube(float (*out)[3], int side, float separation, flo
   }
 }
 
+/* Those of a lattice through the origin within `radius` separations of it; their number. */
+static inline uint32_t lattice_ball(float (*out)[3], int radius, float separation) {
+  uint32_t n = 0;
+  for (int i = -radius; i <= radius; i++)
+    for (int j = -radius; j <= radius; j++)
+      for (int k = -radius; k <= radius; k++) {
+        if (i * i + j * j + k * k > radius * radius) continue;
+        out[n][0] = separation * (float)i;
+        out[n][1] = separation * (float)j;
+        out[n][2] = separation * (float)k;
+        n++;
+      }
+  return n;
+}
+
+/* A lattice of n[0] n[1] n[2] particles that stands on y = 0, in the middle of x and z. */
+static inline void lattice_on_floor(float (*out)[3], const uint32_t n[3], float separation) {
+  for (uint32_t i = 0; i < n[0] * n[1] * n[2]; ++i) {
+    out[i][0] = ((float)(i % n[0]) + 0.5f - 0.5f * (float)n[0]) * separation;
+    out[i][1] = ((float)(i / n[0] % n[1]) + 0.5f) * separation;
+    out[i][2] = ((float)(i / (n[0] * n[1])) + 0.5f - 0.5f * (float)n[2]) * separation;
+  }
+}
+
 static inline void add_particles(ooze_solver *s, uint32_t material, uint32_t count,
                                  const float (*positions)[3]) {
   ooze_particles in;

@@ -23,22 +23,23 @@ def scene(material, separation, seconds, shown, bounds, elevation=14, azimuth=25
         **parts)
 
 
+def stream(material, separation, name, width, height, **nozzle):
+    """On a plate, from a nozzle so high; `width` is half of what is seen."""
+    return scene(material, separation, 2.0, (0.5, 1.0, 2.0),
+                 [-width, 0, -width, width, height, width],
+                 emitters={name: dict(material="stuff", position=[0, height, 0], **nozzle)},
+                 colliders={"plate": {"shape": "plane"}})
+
+
 def thick(material):
     """A stream of four separations in radius, on a plate."""
-    return scene(material, 0.004, 2.0, (0.5, 1.0, 2.0), [-0.09, 0, -0.09, 0.09, 0.13, 0.09],
-                 emitters={"jug": {"material": "stuff", "radius": 0.016, "speed": 0.3,
-                                   "position": [0, 0.13, 0],
-                                   "max_particles": 4500}},
-                 colliders={"plate": {"shape": "plane"}})
+    return stream(material, 0.004, "jug", 0.09, 0.13, radius=0.016, speed=0.3, max_particles=4500)
 
 
 def thin(material):
     """A stream of two separations and a half in radius, from higher up."""
-    return scene(material, 0.002, 2.0, (0.5, 1.0, 2.0), [-0.05, 0, -0.05, 0.05, 0.14, 0.05],
-                 emitters={"spout": {"material": "stuff", "radius": 0.005, "speed": 0.25,
-                                     "position": [0, 0.14, 0],
-                                     "max_particles": 4000}},
-                 colliders={"plate": {"shape": "plane"}})
+    return stream(material, 0.002, "spout", 0.05, 0.14, radius=0.005, speed=0.25,
+                  max_particles=4000)
 
 
 def spoon(material):

@@ -1,60 +1,21 @@
 /* Memory has one owner: all of it goes through the hooks, comes back, and may run out at any point.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "heap.h"
 #include "scene.h"
 
-typedef struct counter {
-  long live, total;
-  long fail_at;   /* the allocation (counted by total) that fails; -1: none does */
-  long fail_rest; /* 1: and all that follow */
-  long failed;
-  size_t bytes;
-} counter;
-static const counter plenty = {0, 0, -1, 0, 0, 0};
-
-static void *count_allocate(void *user, size_t bytes, size_t alignment) {
-  counter *c = (counter *)user;
-  long index = c->total++;
-  if (c->fail_at >= 0 && (index == c->fail_at || (c->fail_rest && index > c->fail_at))) {
-    c->failed++;
-    return NULL;
-  }
-  CHECK(alignment && alignment <= 4096 && (alignment & (alignment - 1)) == 0, "alignment %zu",
-        alignment);
-  unsigned char *raw = (unsigned char *)malloc(bytes + alignment + sizeof(void *));
-  CHECK(raw != NULL);
-  uintptr_t at = ((uintptr_t)raw + sizeof(void *) + alignment - 1) & ~(uintptr_t)(alignment - 1);
-  memcpy((void *)(at - sizeof(void *)), &raw, sizeof raw);
-  memset((void *)at, 0xcd, bytes); /* no caller may rely on zeros */
-  c->live++;
-  c->bytes += bytes;
-  return (void *)at;
-}
-
-static void count_release(void *user, void *memory, size_t bytes) {
-  counter *c = (counter *)user;
-  void *raw;
-  if (!memory) return;
-  memcpy(&raw, (unsigned char *)memory - sizeof(void *), sizeof raw);
-  free(raw);
-  c->live--;
-  c->bytes -= bytes;
-}
-
-static ooze_result make(counter *c, ooze_solver **s, ooze_message *why) {
+static ooze_result make(heap *c, ooze_solver **s, ooze_message *why) {
   ooze_solver_desc desc;
   ooze_solver_desc_default(&desc);
   desc.backend = OOZE_BACKEND_CPU;
   desc.tasks = OOZE_TASKS_SERIAL;
   desc.particle_separation = scene_separation;
-  desc.hooks.user = c;
-  desc.hooks.allocate = count_allocate;
-  desc.hooks.release = count_release;
+  heap_hooks(c, &desc.hooks);
   *s = NULL;
   return ooze_solver_create(&desc, s, why);
 }
 
 OZ_CASE(all_memory_comes_from_the_hooks_and_goes_back) {
-  counter c = plenty;
+  heap c = plenty;
   ooze_solver *s;
   ooze_message why = {""};
   CHECK(make(&c, &s, &why) == OOZE_OK, "%s", why.text);
@@ -72,7 +33,7 @@ OZ_CASE(all_memory_comes_from_the_hooks_and_goes_back) {
 }
 
 OZ_CASE(a_warm_step_allocates_nothing) {
-  counter c = plenty;
+  heap c = plenty;
   ooze_solver *s;
   ooze_message why = {""};
   ooze_material m;
@@ -97,7 +58,7 @@ OZ_CASE(a_warm_step_allocates_nothing) {
 static void check_create_and_fill(long rest) {
   for (int phase = 0; phase < 2; ++phase)
     for (long k = 0;; ++k) {
-      counter c = plenty;
+      heap c = plenty;
       ooze_solver *s;
       ooze_message why = {""};
       c.fail_rest = rest;
@@ -127,7 +88,7 @@ static void check_create_and_fill(long rest) {
 static void check_step(long rest, float yield_stress) {
   uint64_t expected[2] = {0, 0}; /* after one and two steps */
   for (long k = -1;; ++k) {
-    counter c = plenty;
+    heap c = plenty;
     ooze_solver *s;
     ooze_message why = {""};
     c.fail_rest = rest;
@@ -177,7 +138,7 @@ OZ_CASE(walls_take_the_room_that_their_colliders_need) {
   uint64_t hash[2];
   size_t bytes[2];
   for (int k = 0; k < 2; ++k) {
-    counter c = plenty;
+    heap c = plenty;
     ooze_solver *s;
     ooze_message why = {""};
     ooze_collider_desc d;

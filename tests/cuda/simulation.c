@@ -3,18 +3,14 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* setenv */
 #include "check.h"
+#include "solver_kit.h"
 
 #include <string.h>
 
 static ooze_solver *open_solver(uint32_t backend, float separation) {
-  ooze_solver_desc desc;
-  ooze_solver *s = NULL;
-  ooze_message why = {""};
-  ooze_solver_desc_default(&desc);
+  ooze_solver_desc desc = cpu_desc(separation, OOZE_TASKS_AUTO);
   desc.backend = backend;
-  desc.particle_separation = separation;
-  CHECK(ooze_solver_create(&desc, &s, &why) >= 0, "%s", why.text);
-  return s;
+  return solver_of(&desc);
 }
 static int has_device(void) {
   for (uint32_t k = 0; k < ooze_backend_count(); k++) {

@@ -73,6 +73,8 @@ OBJECTS = {"material": ("materials", "m"), "fluid": ("fluids", "f"), "collider":
 MESH = {"shape": "mesh", "file": "wedge.obj", "scale": 0.3, "size": None, "radius": None}
 ROUND = {"shape": "sphere", "size": None}
 UPRIGHT = {"shape": "cylinder", "radius": 0.04, "size": None}
+FILLED = {"scale": MESH, "radius": ROUND, "height": UPRIGHT, "half": {"size": None},
+          "step": {"count": [2, 1, 1]}}  # of fluids and bodies
 SURFACE = {"surface": "vdb", "mesh": "ply"}
 THINS = {"viscosity": 50, "thinning_time": 0.1, "flow_index": 0.5, "relaxation_time": 0}
 MELTS = {"melting_point": 330, "latent_heat": 1000, "conductivity": 0.5}
@@ -108,25 +110,16 @@ BESIDE = {
     "collider.half": {"shape": "box", "radius": None},
     "collider.radius": {"shape": "sphere"},
     "collider.height": {"shape": "cylinder", "radius": 0.05},
-    "fluid.scale": MESH,
-    "fluid.radius": ROUND,
-    "fluid.height": UPRIGHT,
-    "fluid.half": {"size": None},
-    "fluid.step": {"count": [2, 1, 1]},
     "fluid.turn": {"count": [2, 1, 1], "step": [0.2, 1, 1]},
     "fluid.speed": {"emit": "volume", "until": 1},
     "fluid.until": {"emit": "volume"},
     "fluid.seed": {"jitter": 0.1},
-    "body.scale": MESH,
-    "body.radius": ROUND,
-    "body.height": UPRIGHT,
-    "body.half": {"size": None},
-    "body.step": {"count": [2, 1, 1]},
     "body.turn": {"count": [2, 1, 1], "step": [0.4, 1, 1]},
     "body.held": {"position": {"keys": [[0, [0.05, 0.13, 0]], [1, [0.05, 0.3, 0]]]}},
     "picture.eye": VIEW,
     "picture.target": VIEW,
     "picture.field_of_view": VIEW,
+} | {f"{part}.{key}": values for part in ("fluid", "body") for key, values in FILLED.items()
 } | {f"material.ramp_{k}": RAMP for k in range(1, 9)} | {
     f"output.surface_{k}": SURFACE for k in ("threshold", "voxel", "smoothing", "gap")}
 MODELS = ("blend", "cauchy", "links", "springs")

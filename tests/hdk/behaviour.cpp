@@ -353,11 +353,7 @@ OZ_CASE(the_cache_manager_sees_frames_and_may_drop_them) {
   CHECK(std::strstr(cache->utGetCacheName(), "Ooze") != nullptr);
   CHECK_EQ(cache->utGetCurrentSize(), 0);
   CHECK_EQ(cache->utReduceCacheSizeBy(1000), 0);
-  std::map<int, uint64_t> play;
-  for (int f = 1; f <= 6; ++f) {
-    CHECK(cook(solver, f) != nullptr, "%s", said(solver).c_str());
-    play[f] = bits(solver->gdp);
-  }
+  std::map<int, uint64_t> play = played(solver, 6);
   const int64 full = cache->utGetCurrentSize();
   CHECK(full > 1000, "%lld bytes", (long long)full);
   const int64 freed = cache->utReduceCacheSizeBy(full);

@@ -28,10 +28,7 @@ struct Tank { // fluid in a box, and two boxes that fall into it
         }) {
     fluid = node("ooze::source::1.0", {&water});
     bodies = node("ooze::source::1.0", {&crates});
-    for (SOP_Node *n : {fluid, bodies}) n->set("particlesep", D), plain(n);
-    fluid->set("viscosity", 5);
-    bodies->set("body", 1);
-    bodies->set("bodykind", kind);
+    fluid_and_body(fluid, bodies, kind);
     bodies->set("density", density);
     bodies->set("velocity", -1, 1);
     solver = make();
@@ -72,13 +69,7 @@ OZ_CASE(crates_fall_in_float_and_go_on_from_attributes) {
   fresh_world();
   Tank tank;
   GU_Detail start;
-  std::map<int, uint64_t> play;
-  for (int f = 1; f <= 9; ++f) {
-    const GU_Detail *g = cook(tank.solver, f);
-    CHECK(g != nullptr, "%s", said(tank.solver).c_str());
-    play[f] = bits(g);
-    if (f == 1) start.replaceWith(*g);
-  }
+  std::map<int, uint64_t> play = played(tank.solver, 9, &start);
   const GU_Detail *g = tank.solver->gdp;
   CHECK(tank.solver->messages.empty(), "%s", said(tank.solver).c_str());
   CHECK_EQ(g->getNumPoints(), start.getNumPoints());
@@ -108,14 +99,8 @@ OZ_CASE(soft_ones_give_way_and_go_on_from_their_links) {
   fresh_world();
   Tank tank(400, OOZE_BODY_SOFT);
   tank.bodies->set("stretchcompliance", 1e-3);
-  std::map<int, uint64_t> play;
   GU_Detail start;
-  for (int f = 1; f <= 8; ++f) {
-    const GU_Detail *g = cook(tank.solver, f);
-    CHECK(g != nullptr, "%s", said(tank.solver).c_str());
-    play[f] = bits(g);
-    if (f == 1) start.replaceWith(*g);
-  }
+  std::map<int, uint64_t> play = played(tank.solver, 8, &start);
   const GU_Detail *g = tank.solver->gdp;
   size_t links = 0;
   const GA_Attribute *kind = g->findAttribute(GA_ATTRIB_PRIMITIVE, "linkkind");

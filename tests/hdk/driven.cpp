@@ -22,10 +22,7 @@ struct Spoon {
         }) {
     fluid = node("ooze::source::1.0", {&water});
     body = node("ooze::source::1.0", {&wood});
-    for (SOP_Node *n : {fluid, body}) n->set("particlesep", D), plain(n);
-    fluid->set("viscosity", 5);
-    body->set("body", 1);
-    body->set("bodykind", kind);
+    fluid_and_body(fluid, body, kind);
     body->animate("driven", [this](fpreal t) { return t < time_of(until) - 1e-4 ? 1.0 : 0.0; });
     body->keyed_ = true;
     solver = make();

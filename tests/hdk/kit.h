@@ -101,6 +101,13 @@ inline void plain(SOP_Node *n) {
     for (uint32_t k = 0; k < p.components; ++k) n->set(p.token, value[k], int(k));
   }
 }
+// Sources of fluid and of a body of a kind, both of plain matter.
+inline void fluid_and_body(SOP_Node *fluid, SOP_Node *body, int kind) {
+  for (SOP_Node *n : {fluid, body}) n->set("particlesep", D), plain(n);
+  fluid->set("viscosity", 5);
+  body->set("body", 1);
+  body->set("bodykind", kind);
+}
 
 inline double time_of(double frame) { return OPgetDirector()->getChannelManager()->getTime(frame); }
 inline const GU_Detail *cook(SOP_Node *n, double frame) { return n->cooked(time_of(frame)); }
@@ -139,12 +146,13 @@ inline std::string first_difference(const GU_Detail *a, const GU_Detail *b) {
 #define CHECK_BITS(a, b) \
   CHECK(kit::bits(a) == kit::bits(b), "%s", kit::first_difference(a, b).c_str())
 
-// The bits of frames 1 to `last`, played in order without a message.
-inline std::map<int, uint64_t> played(SOP_Node *n, int last) {
+// The bits of frames 1 to `last`, played in order without a message; *start is a copy of the first.
+inline std::map<int, uint64_t> played(SOP_Node *n, int last, GU_Detail *start = nullptr) {
   std::map<int, uint64_t> out;
   for (int f = 1; f <= last; ++f) {
     CHECK(cook(n, f) != nullptr && n->messages.empty(), "frame %d: %s", f, said(n).c_str());
     out[f] = bits(n->gdp);
+    if (f == 1 && start) start->replaceWith(*n->gdp);
   }
   return out;
 }

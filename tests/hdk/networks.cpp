@@ -38,11 +38,7 @@ OZ_CASE(frames_in_any_order_have_the_bits_of_straight_play) {
   SOP_Node *source = source_of(&shape);
   auto make = [&] { return coarse(node("ooze::solver::1.0", {source, &wall})); };
   SOP_Node *straight = make();
-  std::map<int, uint64_t> play;
-  for (int f = 1; f <= 8; ++f) {
-    CHECK(cook(straight, f) != nullptr, "%s", said(straight).c_str());
-    play[f] = bits(straight->gdp);
-  }
+  std::map<int, uint64_t> play = played(straight, 8);
   CHECK(play[1] != play[8]);
   SOP_Node *jumpy = make();
   for (int f : {8, 3, 5, 1, 0, 7, 7, 2, 8}) {
@@ -143,11 +139,7 @@ OZ_CASE(a_nozzle_pours_under_a_moving_collider_and_goes_on_from_attributes) {
   source->set("speed", 2);
   auto make = [&] { return coarse(node("ooze::solver::1.0", {source, &bowl})); };
   SOP_Node *straight = make();
-  std::map<int, uint64_t> play;
-  for (int f = 1; f <= 8; ++f) {
-    CHECK(cook(straight, f) != nullptr, "%s", said(straight).c_str());
-    play[f] = bits(straight->gdp);
-  }
+  std::map<int, uint64_t> play = played(straight, 8);
   CHECK(straight->gdp->getNumPoints() > 50, "%d", int(straight->gdp->getNumPoints()));
   CHECK_NEAR(mean(straight->gdp, "relaxtime"), 0.5, 1e-6, "slime");
   CHECK(straight->gdp->findAttribute(GA_ATTRIB_DETAIL, "force_collider0") != nullptr);

@@ -230,6 +230,19 @@ OZ_CASE(density_of_a_fluid_alone_changes_nothing) {
 
 /* m/s: the greatest speed of a block that falls by 2 cm, with light particles among those of
  * 1000 kg/m^3: `share` of 16 of them, or the lower half where that is 0. */
+/* Greatest speed (m/s) in so many steps of 1/120 s. */
+static double fastest(ooze_solver *s, int steps) {
+  double most = 0;
+  for (int n = 0; n < steps; n++) {
+    ooze_stats t;
+    ooze_stats_default(&t);
+    CHECK_OK(ooze_step(s, 1.0 / 120.0), s);
+    CHECK_OK(ooze_stats_get(s, &t), s);
+    most = fmax(most, t.max_speed);
+  }
+  return most;
+}
+
 static double fastest_of_mixed(float density, uint32_t share, uint32_t substeps, float pressure) {
   static uint32_t material[N];
   static float x[N][3];
@@ -252,14 +265,7 @@ static double fastest_of_mixed(float density, uint32_t share, uint32_t substeps,
   }
   CHECK_OK(ooze_attribute_write(s, OOZE_MATERIAL, 0, N, 0, material), s);
 
-  double most = 0;
-  for (int k = 0; k < 60; k++) {
-    ooze_stats t;
-    ooze_stats_default(&t);
-    CHECK_OK(ooze_step(s, 1.0 / 120.0), s);
-    CHECK_OK(ooze_stats_get(s, &t), s);
-    most = fmax(most, t.max_speed);
-  }
+  const double most = fastest(s, 60);
   printf("  %g among 1000 kg/m^3, share %u, %u substeps: %.3g m/s at most\n", (double)density,
          share, substeps, most);
   ooze_solver_destroy(s);
@@ -298,14 +304,7 @@ OZ_CASE(cohesion_holds_with_short_substeps_and_many_iterations) {
     ooze_solver *s = make(&p);
     block(s, 0, 0.0f, 2.25f * d);
     floor_at_zero(s);
-    double most = 0;
-    for (int n = 0; n < 30; n++) {
-      ooze_stats t;
-      ooze_stats_default(&t);
-      CHECK_OK(ooze_step(s, 1.0 / 120.0), s);
-      CHECK_OK(ooze_stats_get(s, &t), s);
-      most = fmax(most, t.max_speed);
-    }
+    const double most = fastest(s, 30);
     tops[k] = top(s, 0, N);
     printf("  cohesion 1, %u substeps of %u iterations: %.3g m/s at most, %.3g separations high\n",
            counts[k][0], counts[k][1], most, tops[k]);

@@ -131,18 +131,6 @@ static ooze_material chocolate(void) {
 
 enum { BALL = 4, HALF = 7, BATH = 11 };
 
-static uint32_t ball(float (*out)[3]) {
-  uint32_t n = 0;
-  for (int i = -BALL; i <= BALL; i++)
-    for (int j = -BALL; j <= BALL; j++)
-      for (int k = -BALL; k <= BALL; k++) {
-        if (i * i + j * j + k * k > BALL * BALL) continue;
-        out[n][0] = d * (float)i, out[n][1] = d * (float)j, out[n][2] = d * (float)k;
-        n++;
-      }
-  return n;
-}
-
 /* Part of a ball that has fluid within 1.2 separations of its surface, as the look-book measures
  * it, after it was drawn out of a bath. */
 static double dipped(const ooze_material *of, float friction) {
@@ -152,7 +140,7 @@ static double dipped(const ooze_material *of, float friction) {
   ooze_collider cup;
   uint32_t index, n = 0;
   CHECK_OK(ooze_material_add(s, of, &index), s);
-  const ooze_body body = solid(s, ball(place), friction, 0);
+  const ooze_body body = solid(s, lattice_ball(place, BALL, d), friction, 0);
   /* the ball is covered by a layer */
   const uint32_t all =
       lattice(2 * HALF, BATH, 2 * HALF, -HALF * d, (1.5f + BALL - BATH) * d, -HALF * d, speed);

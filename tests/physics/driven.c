@@ -12,19 +12,6 @@ static ooze_solver *make(uint32_t threads, float gravity) {
   return falling_solver(D, threads, gravity, 8);
 }
 
-/* Lattice points within `radius` separations of the origin. */
-static uint32_t ball(int radius, float (*x)[3]) {
-  uint32_t n = 0;
-  for (int i = -radius; i <= radius; i++)
-    for (int j = -radius; j <= radius; j++)
-      for (int k = -radius; k <= radius; k++) {
-        if (i * i + j * j + k * k > radius * radius) continue;
-        x[n][0] = D * (float)i, x[n][1] = D * (float)j, x[n][2] = D * (float)k;
-        n++;
-      }
-  return n;
-}
-
 static ooze_body add_body(ooze_solver *s, int radius, float y, float stick, float friction,
                           uint32_t kind) {
   static float x[600][3];
@@ -32,7 +19,7 @@ static ooze_body add_body(ooze_solver *s, int radius, float y, float stick, floa
   ooze_body body = 0;
   ooze_body_desc_default(&d);
   d.kind = kind;
-  d.count = ball(radius, x);
+  d.count = lattice_ball(x, radius, D);
   d.positions = x;
   d.pose.position[1] = y;
   d.stick = stick;

@@ -170,43 +170,51 @@ static int by_place(const void *a, const void *b) { /* column first, then along 
   return p[1] < q[1] ? -1 : p[1] > q[1];
 }
 
-OZ_CASE(columns_are_spaced_by_exactly_one_separation_at_any_substep_count) {
+/* A stream with 1, 3, 8 and 40 substeps a frame has as many particles at the same places, in the
+ * order in which `check` leaves them. */
+static void pour_in_any_substeps(const ooze_emitter_desc *d,
+                                 void (*check)(const shop *s, stream *m)) {
   static const int substeps[4] = {1, 3, 8, 40};
   uint32_t total = 0;
   float *first = NULL;
   for (int n = 0; n < 4; n++) {
     stream m = {0};
-    ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
-    d.start.position[1] = d.end.position[1] = 0.25f;
-    shop *s = pour(&d, substeps[n], &m);
-    CHECK_EQ(s->e.slot[0].emitted, m.count);
-    /* 21 columns; 0.5 m/s for 5/24 s is 26.04 layers, and 3 are in the nozzle: those at phase 0 are
-     * 30, at 1/2 29 */
-    if (n == 0) total = m.count;
+    shop *s = pour(d, substeps[n], &m);
+    check(s, &m);
+    if (n == 0) total = m.count, first = places_of(&m);
     CHECK_EQ(m.count, total);
-    uint32_t columns = s->e.slot[0].points;
-    CHECK_EQ(columns, 21);
-    qsort(m.x, m.count, 16, by_place);
-    uint32_t seen = 1;
-    for (uint32_t i = 1; i < m.count; i++) {
-      const float *a = m.x + 4 * (i - 1), *b = m.x + 4 * i;
-      if (fabsf(a[0] - b[0]) > 0.5f * D || fabsf(a[2] - b[2]) > 0.5f * D) {
-        seen++;
-        continue;
-      }
-      CHECK_NEAR(b[1] - a[1], D, 2e-6,
-                 "floats at 0.25 over 200 moves; a clump or a gap would be of the size of speed dt "
-                 "= 5e-4");
-    }
-    CHECK_EQ(seen, columns);
-    if (n == 0)
-      first = places_of(&m);
-    else
-      for (uint32_t i = 0; i < 4 * m.count; i++)
-        if (i % 4 != 3) CHECK_NEAR(m.x[i], first[i], 2e-6, "the same places as with one substep");
+    for (uint32_t i = 0; i < 4 * m.count; i++)
+      if (i % 4 != 3) CHECK_NEAR(m.x[i], first[i], 2e-6, "the same places as with one substep");
     close_both(s, &m);
   }
   free(first);
+}
+
+static void check_columns(const shop *s, stream *m) {
+  CHECK_EQ(s->e.slot[0].emitted, m->count);
+  /* 21 columns; 0.5 m/s for 5/24 s is 26.04 layers, and 3 are in the nozzle: those at phase 0 are
+   * 30, at 1/2 29 */
+  uint32_t columns = s->e.slot[0].points;
+  CHECK_EQ(columns, 21);
+  qsort(m->x, m->count, 16, by_place);
+  uint32_t seen = 1;
+  for (uint32_t i = 1; i < m->count; i++) {
+    const float *a = m->x + 4 * (i - 1), *b = m->x + 4 * i;
+    if (fabsf(a[0] - b[0]) > 0.5f * D || fabsf(a[2] - b[2]) > 0.5f * D) {
+      seen++;
+      continue;
+    }
+    CHECK_NEAR(b[1] - a[1], D, 2e-6,
+               "floats at 0.25 over 200 moves; a clump or a gap would be of the size of speed dt "
+               "= 5e-4");
+  }
+  CHECK_EQ(seen, columns);
+}
+
+OZ_CASE(columns_are_spaced_by_exactly_one_separation_at_any_substep_count) {
+  ooze_emitter_desc d = nozzle(OOZE_LAYOUT_BCT);
+  d.start.position[1] = d.end.position[1] = 0.25f;
+  pour_in_any_substeps(&d, check_columns);
 }
 
 OZ_CASE(neighbouring_columns_are_half_a_layer_apart) {
@@ -223,39 +231,26 @@ OZ_CASE(neighbouring_columns_are_half_a_layer_apart) {
   close_shop(s);
 }
 
-OZ_CASE(a_sunflower_stream_is_the_same_at_any_substep_count) {
-  static const int substeps[4] = {1, 3, 8, 40};
-  uint32_t total = 0;
-  float *first = NULL;
-  for (int n = 0; n < 4; n++) {
-    stream m = {0};
-    ooze_emitter_desc d = nozzle(OOZE_LAYOUT_SUNFLOWER);
-    d.seed = 4;
-    shop *s = pour(&d, substeps[n], &m);
-    if (n == 0) {
-      total = m.count;
-      first = places_of(&m);
-      CHECK_NEAR(total, 20 * (26.04 + 3), 20, "flow over volume of a particle, and the nozzle");
-    }
-    CHECK_EQ(m.count, total);
-    for (uint32_t i = 0; i < m.count; i++)
-      for (uint32_t a = 0; a < 3; a++)
-        CHECK_NEAR(m.x[4 * i + a], first[4 * i + a], 2e-6,
-                   "the same particle has the same number and place");
-    /* no flat layers: along the stream the particles come evenly, and no slice holds a whole layer
-     */
-    float far = 0.0f;
-    int bins[64] = {0};
-    for (uint32_t i = 0; i < m.count; i++) far = oz_minf(far, m.x[4 * i + 1]);
-    for (uint32_t i = 0; i < m.count; i++) {
-      float depth = (m.x[4 * i + 1] - far) / (0.25f * D);
-      if (depth < 64.0f) bins[(int)depth]++;
-    }
-    for (int k = 4; k < 60; k++)
-      CHECK(bins[k] <= 12, "slice %d of a quarter layer has %d of 20 points", k, bins[k]);
-    close_both(s, &m);
+static void check_sunflower(const shop *s, stream *m) {
+  (void)s;
+  CHECK_NEAR(m->count, 20 * (26.04 + 3), 20, "flow over volume of a particle, and the nozzle");
+  /* no flat layers: along the stream the particles come evenly, and no slice holds a whole layer */
+  float far = 0.0f;
+  int bins[64] = {0};
+  for (uint32_t i = 0; i < m->count; i++) far = oz_minf(far, m->x[4 * i + 1]);
+  for (uint32_t i = 0; i < m->count; i++) {
+    float depth = (m->x[4 * i + 1] - far) / (0.25f * D);
+    if (depth < 64.0f) bins[(int)depth]++;
   }
-  free(first);
+  for (int k = 4; k < 60; k++)
+    CHECK(bins[k] <= 12, "slice %d of a quarter layer has %d of 20 points", k, bins[k]);
+}
+
+/* The same particle has the same number and place. */
+OZ_CASE(a_sunflower_stream_is_the_same_at_any_substep_count) {
+  ooze_emitter_desc d = nozzle(OOZE_LAYOUT_SUNFLOWER);
+  d.seed = 4;
+  pour_in_any_substeps(&d, check_sunflower);
 }
 
 OZ_CASE(a_moving_turning_nozzle_keeps_its_column_together) {

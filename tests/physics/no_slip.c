@@ -48,15 +48,9 @@ static double pushed(float friction, double speed[HIGH], double where[HIGH], dou
   (void)slab(s, 2, 0.1f, side, 0.0f), (void)slab(s, 2, 0.1f, -side, 0.0f);
 
   static float x[COUNT][3], v[COUNT][3];
-  for (uint32_t i = 0; i < COUNT; ++i) {
-    x[i][0] = ((float)(i % LONG) + 0.5f - 0.5f * LONG) * d;
-    x[i][1] = ((float)(i / LONG % HIGH) + 0.5f) * d;
-    x[i][2] = ((float)(i / (LONG * HIGH)) + 0.5f - 0.5f * DEEP) * d;
-  }
-  ooze_particles fluid;
-  ooze_particles_default(&fluid);
-  fluid.count = COUNT, fluid.material = index, fluid.positions = &x[0][0];
-  CHECK_OK(ooze_particles_add(s, &fluid, NULL), s);
+  static const uint32_t size[3] = {LONG, HIGH, DEEP};
+  lattice_on_floor(x, size, d);
+  add_particles(s, index, COUNT, (const float(*)[3])x);
   float force[3] = {0.0f, 0.0f, 0.0f}, torque[3];
   for (int f = 0; f < STEPS; ++f) CHECK_OK(ooze_step(s, until / STEPS), s);
   CHECK_OK(ooze_collider_load(s, floor, force, torque), s);

@@ -32,15 +32,9 @@ static double height(uint32_t iterations) {
   CHECK_OK(ooze_collider_add(s, &box, &collider), s);
 
   static float x[COUNT][3];
-  for (uint32_t i = 0; i < COUNT; ++i) {
-    x[i][0] = ((float)(i % WIDE) + 0.5f - 0.5f * WIDE) * d;
-    x[i][1] = ((float)(i / WIDE % HIGH) + 0.5f) * d;
-    x[i][2] = ((float)(i / (WIDE * HIGH)) + 0.5f - 0.5f * WIDE) * d;
-  }
-  ooze_particles fluid;
-  ooze_particles_default(&fluid);
-  fluid.count = COUNT, fluid.material = index, fluid.positions = &x[0][0];
-  CHECK_OK(ooze_particles_add(s, &fluid, NULL), s);
+  static const uint32_t size[3] = {WIDE, HIGH, WIDE};
+  lattice_on_floor(x, size, d);
+  add_particles(s, index, COUNT, (const float(*)[3])x);
   for (int f = 0; f < 24; ++f) CHECK_OK(ooze_step(s, 1.0 / 24.0), s);
 
   double sum = 0.0;

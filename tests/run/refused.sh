@@ -131,6 +131,16 @@ expect 0 '% of its surface the wall is thinner than a particle_separation' "$ooz
 expect 0 particles "$ooze" info "$small" \
   --set "colliders={\"c\":{\"shape\":\"mesh\",\"file\":\"$folder/thick.obj\",\"position\":[0,1,0]}}"
 grep -q 'thinner than' out && fail "a wall of two separations is told of: $(cat out)"
+# terminate WHEN MILLISECONDS: stops $process, which must obey by then and be resumable
+terminate() {
+  began=$(date +%s%N)
+  kill -TERM $process
+  wait $process
+  code=$?
+  took=$((($(date +%s%N) - began) / 1000000))
+  [ $code = 75 ] || fail "SIGTERM $1: $code, expected 75: $(cat out)"
+  [ $took -lt $2 ] || fail "SIGTERM $1: took $took ms"
+}
 # long work before the first frame: a stop is obeyed at once
 cat >long.json <<END
 {"solver": {"particle_separation": 0.002, "substeps": 1}, $block,
@@ -142,13 +152,7 @@ for after in 0.5 2 5; do
   "$ooze" run long.json -o long >out 2>&1 &
   process=$!
   sleep $after
-  began=$(date +%s%N)
-  kill -TERM $process
-  wait $process
-  code=$?
-  took=$((($(date +%s%N) - began) / 1000000))
-  [ $code = 75 ] || fail "SIGTERM after $after s: $code, expected 75: $(cat out)"
-  [ $took -lt 2000 ] || fail "SIGTERM after $after s took $took ms"
+  terminate "after $after s" 2000
   grep -q 'stopped' out || fail "SIGTERM after $after s: no word"
 done
 # A substep of seconds after the first frame: its stop waits for a checkpoint alone, and a resumed
@@ -169,13 +173,7 @@ for report in --quiet --json; do
   until grep -q 'frame 2/3' heavy/ooze.log 2>/dev/null || [ $tries -gt 600 ]; do
     sleep 0.1 && tries=$((tries + 1))
   done
-  began=$(date +%s%N)
-  kill -TERM $process
-  wait $process
-  code=$?
-  took=$((($(date +%s%N) - began) / 1000000))
-  [ $code = 75 ] || fail "SIGTERM in a substep, $report: $code, expected 75: $(cat out)"
-  [ $took -lt 1500 ] || fail "SIGTERM in a substep, $report, took $took ms"
+  terminate "in a substep, $report" 1500
 done
 expect 0 '"resumed":true' "$ooze" run heavy.json -o heavy --resume --quiet --json
 hash=$(sed -n 's/.*"state_hash":"\([0-9a-f]*\)".*/\1/p' out)

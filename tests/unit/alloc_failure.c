@@ -3,43 +3,14 @@
  * end. Set-up and whole steps are in tests/api/memory.c; here are the calls between.
  * SPDX-License-Identifier: Apache-2.0 oz_test: TIMEOUT 120 */
 #include "check.h"
+#include "heap.h"
 #include "solver_kit.h"
 
 enum { N = 300 };
 
-typedef struct heap {
-  long live, total, fail_at, fail_rest, failed;
-} heap;
-
-static void *heap_allocate(void *user, size_t bytes, size_t alignment) {
-  heap *h = (heap *)user;
-  long index = h->total++;
-  if (h->fail_at >= 0 && (index == h->fail_at || (h->fail_rest && index > h->fail_at))) {
-    h->failed++;
-    return NULL;
-  }
-  unsigned char *raw = (unsigned char *)malloc(bytes + alignment + sizeof(void *));
-  CHECK(raw != NULL);
-  uintptr_t at = ((uintptr_t)raw + sizeof(void *) + alignment - 1) & ~(uintptr_t)(alignment - 1);
-  memcpy((void *)(at - sizeof(void *)), &raw, sizeof raw);
-  h->live++;
-  return (void *)at;
-}
-
-static void heap_release(void *user, void *memory, size_t bytes) {
-  heap *h = (heap *)user;
-  void *raw;
-  (void)bytes;
-  memcpy(&raw, (unsigned char *)memory - sizeof(void *), sizeof raw);
-  free(raw);
-  h->live--;
-}
-
 static ooze_solver *make(heap *h) {
   ooze_solver_desc desc = cpu_desc(0.02f, OOZE_TASKS_SERIAL);
-  desc.hooks.user = h;
-  desc.hooks.allocate = heap_allocate;
-  desc.hooks.release = heap_release;
+  heap_hooks(h, &desc.hooks);
   return solver_of(&desc);
 }
 
@@ -195,7 +166,7 @@ static void *save_of(ooze_solver *s, size_t *bytes) {
 }
 
 static void check_all(long rest) {
-  heap plain = {0, 0, -1, 0, 0};
+  heap plain = plenty;
   ooze_solver *other = make(&plain);
   CHECK_OK(add(other, 2 * N, 5, 3), other); /* more than the scene has, so that loading must grow */
   saved = save_of(other, &saved_bytes);
@@ -204,7 +175,8 @@ static void check_all(long rest) {
     uint64_t before = 0, expected = 0, hash;
     long points = 0;
     for (long k = -1;; ++k) {
-      heap h = {0, 0, -1, rest, 0};
+      heap h = plenty;
+      h.fail_rest = rest;
       ooze_solver *s = scene(&h);
       h.fail_at = k < 0 ? -1 : h.total + k;
       ooze_result r = calls[i].run(s);
