@@ -6,6 +6,29 @@
 
 namespace OZ_NAMESPACE {
 
+/* Copies to the device; `from` is the caller's again. Small copies do not wait. */
+static ooze_result send(gpu *g, void *to, const void *from, size_t bytes, const char *what,
+                        ooze_message *why) {
+  if (!bytes) return OOZE_OK;
+  if (bytes > STAGING / 4) {
+    OZ_TRY(flush(g, why)); /* staged rows, too, are read before the memory is used again */
+    OZ_CUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, g->stream), what);
+    OZ_CUDA(cudaStreamSynchronize(g->stream), what);
+    g->staging.used = 0;
+    return OOZE_OK;
+  }
+  if (g->staging.used + bytes > STAGING) {
+    OZ_TRY(flush(g, why));
+    OZ_CUDA(cudaStreamSynchronize(g->stream), what);
+    g->staging.used = 0;
+  }
+  void *room = static_cast<char *>(g->staging.at) + g->staging.used;
+  memcpy(room, from, bytes);
+  g->staging.used += (bytes + 15) / 16 * 16;
+  OZ_CUDA(cudaMemcpyAsync(to, room, bytes, cudaMemcpyHostToDevice, g->stream), what);
+  return OOZE_OK;
+}
+
 static void frame(oz_backend *b, oz_frame *f) {
   gpu *g = GPU(b);
   *f = g->arrays;

@@ -384,7 +384,7 @@ struct cell_table {
   }
 };
 
-/* ---- sort.cu ---- */
+/* ---- cell_order.cu ---- */
 /* Orders those n particles that have a key by cell, in buffer g->sorter.current. */
 ooze_result order_by_cell(gpu *g, const key_item &key, uint32_t n, ooze_message *why);
 

@@ -9,7 +9,7 @@ template <int THREADS> __device__ __forceinline__ void post_status_before(const 
   if (a.status.to && blockIdx.x == gridDim.x - 1 && threadIdx.x >= THREADS - 32)
     post_status(a.status);
 }
-/* as carries_status of stage_queue.cu */
+/* as carries_status of stage_launch.cu */
 template <class S>
 constexpr bool posts_status =
     S::STAGE == OZ_STAGE_density_lambda || S::STAGE == OZ_STAGE_velocity_start ||

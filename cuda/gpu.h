@@ -334,7 +334,7 @@ inline uint32_t one_wave(const gpu *g, uint32_t blocks) {
   return blocks < most ? blocks : most;
 }
 
-/* ---- backend.cu, memory.cu, mailbox.cu ---- */
+/* ---- backend.cu, capacity.cu, memory.cu, mailbox.cu ---- */
 
 extern const oz_backend_table gpu_table;
 ooze_result reserve(oz_backend *b, uint32_t count, ooze_message *why);
@@ -343,9 +343,6 @@ ooze_result fail_cuda(gpu *g, cudaError_t e, const char *what, ooze_message *why
 ooze_result grow(gpu *g, buffer *b, size_t bytes, const char *what, ooze_message *why,
                  bool scratch = false);
 void drop(gpu *g, buffer *b, bool scratch);
-/* Copies to the device; `from` is the caller's again. Small copies do not wait. */
-ooze_result send(gpu *g, void *to, const void *from, size_t bytes, const char *what,
-                 ooze_message *why);
 
 /* Posts the status, after joining the side streams; in whatever stream g has now; or with the next
  * kernel that can carry it. */
@@ -364,7 +361,7 @@ inline bool defers_checks(const gpu *g, const oz_frame *f) {
          g->count <= g->device.deferred_max;
 }
 
-/* ---- sort.cu ---- */
+/* ---- sort.cu, permute.cu ---- */
 
 ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why);
 ooze_result roll_back(oz_backend *b, ooze_message *why);
@@ -379,7 +376,10 @@ ooze_result launch_box(gpu *g, const oz_frame *f, ooze_message *why);
 ooze_result clear_box(gpu *g, ooze_message *why);
 void keep_box(gpu *g); /* from the last status that arrived */
 void extend_box(gpu *g, uint32_t first, uint32_t count, const float *x);
-float sort_cells_per_metre(const oz_frame *f);
+/* A little more than h, because coordinates are rounded. */
+inline float sort_cell_size(const oz_frame *f) { return 1.01f * f->h; }
+
+inline float sort_cells_per_metre(const oz_frame *f) { return 1.0f / sort_cell_size(f); }
 /* Sorts the next substep's cells on the wall stream, behind finish. */
 ooze_result presort(gpu *g, ooze_message *why);
 bool may_presort(gpu *g, const oz_frame *f);
@@ -403,6 +403,8 @@ ooze_result post_pending(gpu *g, ooze_message *why);
 /* OZ_AGAIN, with room made, where something had none. */
 ooze_result check_pending(gpu *g, ooze_message *why);
 ooze_result clear_moved_cells(gpu *g, ooze_message *why);
+/* The same on the wall stream, behind the sort. */
+ooze_result clear_moved_cells_aside(gpu *g, ooze_message *why);
 /* Rows of places in an order without bank conflicts. */
 cudaError_t order_rows(const gpu *g, const uint32_t *group, const uint16_t *len, uint16_t *entries,
                        bool dependent);
@@ -413,9 +415,7 @@ cudaError_t order_rows(const gpu *g, const uint32_t *group, const uint16_t *len,
 bool can_build_ahead(gpu *g, const oz_frame *f);
 void swap_lists(gpu *g); /* the spare ones become the substep's */
 void release_spare_lists(gpu *g);
-/* Clears the moved-cell table on the wall stream, behind the sort; and waits for that. */
-ooze_result clear_moved_cells_aside(gpu *g, ooze_message *why);
-ooze_result join_clear(gpu *g, ooze_message *why);
+ooze_result join_clear(gpu *g, ooze_message *why); /* waits for clear_moved_cells_aside */
 ooze_result record_finish(gpu *g, ooze_message *why);
 ooze_result wait_for_finish(gpu *g, ooze_message *why); /* on the wall stream */
 ooze_result record_sort(gpu *g, ooze_message *why);     /* the list stream waits for it */
@@ -480,6 +480,11 @@ ooze_result write_births(gpu *g, ooze_message *why);
 
 ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, ooze_message *why);
 ooze_result finished(oz_backend *b, double *sums, ooze_message *why);
+
+/* ---- stage_launch.cu ---- */
+
+int stage_kind(int stage); /* KIND_, as in stages.def */
+int stage_reductions(int stage);
 /* Everything that is still to be launched; or all but new particles. */
 ooze_result flush(gpu *g, ooze_message *why);
 ooze_result flush_stages(gpu *g, ooze_message *why);

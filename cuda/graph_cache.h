@@ -1,5 +1,5 @@
 /* Recorded sequences of launches: small scenes, whose kernels are shorter than a launch, replay
- * them as graphs. Included by stage_queue.cu, inside its namespace.
+ * them as graphs. Included by stage_launch.cu, inside its namespace.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_GRAPH_CACHE_H
 #define OZ_CUDA_GRAPH_CACHE_H

@@ -5,6 +5,8 @@
 
 #include "cuda/mailbox.cu"
 #include "cuda/memory.cu"
+#include "cuda/capacity.cu"
+#include "cuda/debug_options.cu"
 #include "cuda/prefix_sum.cu"
 #include "cuda/profile.cu"
 
@@ -15,12 +17,16 @@
 #include "cuda/static_cells.cu"
 #include "cuda/cells.cu"
 #include "cuda/streams.cu"
+#include "cuda/cell_order.cu"
+#include "cuda/permute.cu"
 #include "cuda/sort.cu"
 #include "cuda/neighbour_lists.cu"
 #include "cuda/moved_cells.cu"
 #include "cuda/wall_contacts.cu"
+#include "cuda/wall_votes.cu"
 #include "cuda/row_order.cu"
 #include "cuda/links.cu"
+#include "cuda/stage_launch.cu"
 #include "cuda/stage_queue.cu"
 #include "cuda/stage_kernels.cu"
 

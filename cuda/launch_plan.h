@@ -1,8 +1,45 @@
 /* The launches for the queued stages: fused where the table of fusion.h says so, and on the stream
- * that they belong to. Included by stage_queue.cu, inside its namespace.
+ * that they belong to. Included by stage_launch.cu, inside its namespace.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_LAUNCH_PLAN_H
 #define OZ_CUDA_LAUNCH_PLAN_H
+
+/* Blocks a multiprocessor. */
+enum {
+  ONE_WAVE_BLOCKS = 8, /* resident at once */
+  MANY_WAVES = 16      /* above it a ticket would stall every block of a reduction */
+};
+/* Blocks of one thread a particle. */
+uint32_t block_count(const gpu *g) { return (g->count + BLOCK_PARTICLES - 1) / BLOCK_PARTICLES; }
+static_assert(BLOCK_PARTICLES == BLOCK, "gathers and maps have as many");
+bool many_blocks(const gpu *g, int lanes) {
+  return lanes == 1 && block_count(g) > MANY_WAVES * g->device.multiprocessors;
+}
+
+/* Shared memory that a block asks for, so that the multiprocessors are balanced: blocks of a
+ * dependent launch take any room that the kernel before leaves, and some multiprocessors would get
+ * eight, others three. 0: the blocks do not fit in one wave, or there are fewer than two a
+ * multiprocessor. spare: blocks to leave room for; fixed: static shared memory of the kernel,
+ * bytes. */
+uint32_t balanced_shared_memory(const gpu *g, uint32_t spare, uint32_t fixed = 640) {
+  enum { RESERVED = 1024 }; /* bytes a block that CUDA takes */
+  const uint32_t processors = g->device.multiprocessors;
+  const uint32_t each = processors ? (block_count(g) + processors - 1) / processors : 0;
+  if (each < 2 || each > ONE_WAVE_BLOCKS) return 0;
+  return (g->device.shared_memory / (each + spare) - RESERVED - fixed) & ~127u;
+}
+
+#define OZ_STAGE(name, kind, sums, reductions) \
+  static_assert(reductions <= MAX_SUMS, #name ": blocks have no room for its sums");
+#include "physics/stages.def"
+#undef OZ_STAGE
+const struct {
+  uint8_t kind, reductions;
+} info[] = {
+#define OZ_STAGE(name, kind, sums, reductions) {KIND_##kind, reductions},
+#include "physics/stages.def"
+#undef OZ_STAGE
+};
 
 struct launch {
   int stage;

@@ -2,11 +2,11 @@
  * cells are searched (OZ_MIN_APPROACH), and the host need not know their number.
  *
  * Each particle merges its displacement into the box of its current cell, and joins that cell's
- * list (moved_cells.h). A cell is static if no displacement within the 27 cells around it differs
- * by the static limit: then it has no pair to add. The relation is symmetric, since two cells
- * compare the same boxes. Other cells are searched in the same kernel: particles of one group in
- * one cell have the same candidates, in the same order. SPDX-License-Identifier: Apache-2.0 */
-#include "cuda/moved_cells.h"
+ * list (displacement_bins.h). A cell is static if no displacement within the 27 cells around it
+ * differs by the static limit: then it has no pair to add. The relation is symmetric, since two
+ * cells compare the same boxes. Other cells are searched in the same kernel: particles of one group
+ * in one cell have the same candidates, in the same order. SPDX-License-Identifier: Apache-2.0 */
+#include "cuda/displacement_bins.h"
 
 #include "physics/boundary_particles.h"
 #include "physics/pairs.h"
@@ -26,6 +26,14 @@ ooze_result clear_moved_cells(gpu *g, ooze_message *why) {
     OZ_CUDA(cudaMemsetAsync(g->lists.moved_cells.at, 0, g->lists.moved_cells_bytes, g->stream),
             "cells");
   g->lists.moved_cells_clear = g->lists.moved_cells_bytes;
+  return OOZE_OK;
+}
+/* Clears the table of moved cells while the filter runs: behind the sort, on a stream that is idle
+ * then. */
+ooze_result clear_moved_cells_aside(gpu *g, ooze_message *why) {
+  const on_stream there(g, true, &stream_set::walls);
+  OZ_TRY(clear_moved_cells(g, why));
+  g->streams.unjoined |= UNJOINED_CLEAR;
   return OOZE_OK;
 }
 ooze_result prepare_bins(gpu *g, const key_item &key, const oz_frame *f,

@@ -14,7 +14,7 @@
  * the particles of that list into shared memory once (gather.h). The first pass marks them on pages
  * of 32 consecutive particles. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/row_order.h"
-#include "cuda/moved_cells.h"
+#include "cuda/displacement_bins.h"
 
 #include "physics/boundary_particles.h"
 #include "physics/pairs.h"

@@ -108,7 +108,7 @@ __device__ __forceinline__ uint32_t oz_atomic_cas(uint32_t *p, uint32_t was, uin
 __device__ __forceinline__ void oz_fence() { __threadfence(); }
 
 namespace OZ_NAMESPACE {
-/* stage_queue.cu: whether dependent launches are used (compute capability 9) */
+/* shim.cu: whether dependent launches are used (compute capability 9) */
 bool dependent_launch_enabled();
 /* Programmatic dependent launch: a kernel may start while the one before it still runs, which hides
  * the launch latency. The trigger lets the dependent kernel start; the wait blocks until the kernel

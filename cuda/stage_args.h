@@ -125,13 +125,14 @@ struct stage_args {
    * beside the first density_lambda. Only the end of the move, and the density rows, wait for it.
    */
   uint32_t overlaps;
-  status_post status;      /* of all before this kernel */
-  const bin_item *binning; /* host pointer; advance bins displacements (moved_cells.h), or NULL */
-  int *box;                /* finish: least and minus greatest cell afterwards; NULL: not wanted */
-  uint32_t *reset;         /* with it: particles put back; otherwise they are summed */
-  float box_inv;           /* 1/m: cells a metre */
-  cell_counter counter;    /* finish: particles afterwards, by those cells */
-  int32_t scalar_stage;    /* stage of kind ONE that the last block runs, or -1 */
+  status_post status; /* of all before this kernel */
+  const bin_item
+      *binning;    /* host pointer; advance bins displacements (displacement_bins.h), or NULL */
+  int *box;        /* finish: least and minus greatest cell afterwards; NULL: not wanted */
+  uint32_t *reset; /* with it: particles put back; otherwise they are summed */
+  float box_inv;   /* 1/m: cells a metre */
+  cell_counter counter; /* finish: particles afterwards, by those cells */
+  int32_t scalar_stage; /* stage of kind ONE that the last block runs, or -1 */
 };
 /* g: frame of the fused wall stages, in which y may have changed places with y2. */
 typedef cudaError_t (*stage_fn)(const stage_args &a, const oz_frame &g, int lanes,

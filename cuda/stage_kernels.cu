@@ -7,7 +7,7 @@
  * machine. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/fusion.h"
 #include "cuda/stage_types.h"
-#include "cuda/moved_cells.h"
+#include "cuda/displacement_bins.h"
 #include "cuda/mailbox.h"
 
 #ifndef OZ_PARTS

@@ -89,14 +89,6 @@ void cancel_presort(gpu *g) {
     g->sorter.presort_pause = 7; /* an intervening change is likely to come again */
   g->sorter.presort = PRESORT_NONE;
 }
-/* Clears the table of moved cells while the filter runs: behind the sort, on a stream that is idle
- * then. */
-ooze_result clear_moved_cells_aside(gpu *g, ooze_message *why) {
-  const on_stream there(g, true, &stream_set::walls);
-  OZ_TRY(clear_moved_cells(g, why));
-  g->streams.unjoined |= UNJOINED_CLEAR;
-  return OOZE_OK;
-}
 #if defined(OZ_CUDA_HOST)
 ooze_result join_clear(gpu *g, ooze_message *) {
   g->streams.unjoined &= ~UNJOINED_CLEAR;

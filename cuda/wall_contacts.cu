@@ -1,33 +1,11 @@
 /* Wall contacts: a slot for each particle near a wall. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/block_scan.h"
 #include "cuda/cells.h"
-#include "cuda/permute.h"
-
-#include "physics/boundary_particles.h"
-#include "physics/motion.h"
-#include "physics/wall.h"
+#include "cuda/near_walls.h"
 
 namespace OZ_NAMESPACE {
 namespace {
 
-struct near_item {
-  oz_frame f;
-  float reach;
-  OZ_D bool operator()(uint32_t i) const {
-    return near<false>(i) || (!oz_is_boundary(&f, i) && oz_load_near(&f, i));
-  }
-  template <bool PLANES> OZ_D bool near(uint32_t i) const {
-    if (oz_is_boundary(&f, i)) return false;
-    float x[4], p[4]; /* both loads are issued before either is used */
-    oz_ld4(f.x, i, 4, 0, x);
-    oz_ld4(f.p, i, 4, 0, p);
-    return oz_wall_near_way(&f, x, p, reach, PLANES);
-  }
-};
-struct in_place { /* no permutation is pending */
-  OZ_D void operator()(uint32_t) const {}
-};
-near_item near_to(const oz_frame &f) { return {f, f.h + f.d}; } /* oz_wall_reach */
 struct flag_item {
   near_item near;
   uint32_t *flag;
@@ -57,18 +35,6 @@ enum {
   CONTACT_MAX_PARTICLES = 1 << 18
 }; /* blocks that fit beside those of a gather */
 #if defined(OZ_CUDA_HOST)
-template <class K>
-cudaError_t predict_all(gpu *g, const near_item &near, const K &first, uint32_t *votes, uint32_t) {
-  for (uint32_t i = 0; i < g->count; i++) {
-    first(i);
-    oz_material_item(&near.f, i, nullptr);
-    oz_predict_item(&near.f, i, nullptr);
-    const uint32_t before = i % 32 ? votes[i / 32] : 0u;
-    votes[i / 32] = before | (uint32_t)(g->walls.planar ? near.near<true>(i) : near.near<false>(i))
-                                 << i % 32;
-  }
-  return cudaSuccess;
-}
 ooze_result contacts_in_one_pass(gpu *, const near_item &near, const contact_item &s,
                                  const uint32_t *votes, ooze_message *) {
   for (uint32_t i = 0, number = 0; i < s.n; i++) {
@@ -86,34 +52,6 @@ enum { CONTACT_MIN_BLOCKS = 6 };
 #endif
 static_assert(CONTACT_MAX_PARTICLES <= CONTACT_BLOCK * MAX_SCAN_BLOCKS,
               "blocks have no room for their sums");
-template <bool PLANES, class K>
-__global__ void __launch_bounds__(BLOCK, 7)
-    predict_kernel(const __grid_constant__ near_item near, const __grid_constant__ K first,
-                   uint32_t *out) {
-  const oz_frame *f = &near.f;
-  const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
-  prefetch_table(f->matter, f->matter_count * sizeof(oz_matter));
-  prefetch_table(f->collider, f->collider_count * sizeof(oz_collider));
-  launch_dependency_trigger_and_wait();
-  if (i < f->count) {
-    first(i);
-    oz_material_item(f, i, nullptr);
-    oz_predict_item(f, i, nullptr);
-  }
-  const uint32_t votes = __ballot_sync(0xffffffffu, i < f->count && near.near<PLANES>(i));
-  if (threadIdx.x % 32 == 0 && i < f->count) out[i / 32] = votes;
-}
-template <class K>
-cudaError_t predict_all(gpu *g, const near_item &near, const K &first, uint32_t *votes,
-                        uint32_t memory) {
-  static_assert(sizeof(near_item) + sizeof(K) + sizeof votes <= 4096, "what a kernel can be given");
-  const uint32_t blocks = (g->count + BLOCK - 1u) / BLOCK;
-  if (g->walls.planar)
-    return start<predict_kernel<true, K>>(blocks, (uint32_t)BLOCK, memory, g->stream, near, first,
-                                          votes);
-  return start<predict_kernel<false, K>>(blocks, (uint32_t)BLOCK, memory, g->stream, near, first,
-                                         votes);
-}
 /* With votes no block waits for another: each counts the bits of all before it. */
 __global__ void __launch_bounds__(CONTACT_BLOCK)
     number_contacts_kernel(const __grid_constant__ contact_item s, const uint32_t *votes) {
@@ -174,15 +112,6 @@ ooze_result contacts_in_one_pass(gpu *g, const near_item &near, const contact_it
 #endif
 
 } // namespace
-
-cudaError_t predict_with_votes(gpu *g, const oz_frame &f, uint32_t memory) {
-  if (!g->sorter.permutation_pending)
-    return predict_all(g, near_to(f), in_place{}, as<uint32_t>(g->walls.votes), memory);
-  g->sorter.permutation_pending = false;
-  permute_item item;
-  static_cast<pending_permutation &>(item) = g->sorter.permutation;
-  return predict_all(g, near_to(f), item, as<uint32_t>(g->walls.votes), memory);
-}
 
 ooze_result check_walls(gpu *g, bool *fits, ooze_message *why) {
   const uint32_t n = g->walls.last_count = g->mailbox.host->walls;

@@ -7,8 +7,8 @@ shows each bar a text that breaks it.
   what, nobody and the like;
 - functions of a complexity (McCabe: 1 and every branch, loop, case, && || ?) of at most 30;
 - no folder with more than 15% of the lines;
-- no circle of files: neither files that include each other nor, in C, sources that call each
-  other, a source and its header taken as one.
+- no circle of files: neither files that include each other nor, in C and CUDA, sources that call
+  each other, a source and its header taken as one.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -198,8 +198,9 @@ def judge(texts):
             if C.search(path) and re.match(r"(solver_c|cuda|verify|hdk_plugin)/", path)}
     for circle in circles(includes(ours)):
         problems.append("files include each other: " + ", ".join(circle))
+    sources = re.compile(r"((solver_c|verify)/.*\.[ch]|cuda/.*\.(cu|h))$")
     for circle in circles(calls({path: bare(text) for path, text in ours.items()
-                                 if re.match("(solver_c|verify)/.*[.][ch]$", path)})):
+                                 if sources.match(path)})):
         problems.append("files call each other: " + ", ".join(circle))
     return problems, lines
 
@@ -215,9 +216,11 @@ def self_test():
             "a3/x.py", "def g(a):\n" + "    if a:\n        a -= 1\n" * 30),
         "of the lines; at most": ("a4/x.c", "int z;\n" * 20),
         "include each other": ("cuda/a.h", '#include "b.h"\n'),
-        "call each other": ("verify/a.c", "void v_one(void) { v_two(); }\n"),
+        "call each other: verify/a, verify/b": ("verify/a.c", "void v_one(void) { v_two(); }\n"),
+        "call each other: cuda/c, cuda/d": ("cuda/c.cu", "void c_one(void) { c_two(); }\n"),
     }
-    more = {"cuda/b.h": '#include "a.h"\n', "verify/b.c": "void v_two(void) { v_one(); }\n"}
+    more = {"cuda/b.h": '#include "a.h"\n', "verify/b.c": "void v_two(void) { v_one(); }\n",
+            "cuda/d.h": "inline void c_two(void) { c_one(); }\n"}
     if judge(good)[0]:
         sys.exit("house: a good tree is refused: %s" % judge(good)[0])
     for words, (path, text) in bad.items():

@@ -1,7 +1,7 @@
 /* Binning of displacements: particles merge theirs into the table of moved cells (moved_cells.cu),
  * and join the lists of its slots. SPDX-License-Identifier: Apache-2.0 */
-#ifndef OZ_CUDA_MOVED_CELLS_H
-#define OZ_CUDA_MOVED_CELLS_H
+#ifndef OZ_CUDA_DISPLACEMENT_BINS_H
+#define OZ_CUDA_DISPLACEMENT_BINS_H
 
 #include "cuda/cells.h"
 
@@ -100,7 +100,7 @@ ooze_result prepare_bins(gpu *g, const key_item &key, const oz_frame *f,
                          const displacement_boxes &moves, bin_item *out, ooze_message *why);
 /* Rows that the density list adds; without displacement boxes every cell is searched. Uses A.
  * binned: the table is filled. overlaps: the dependent kernel starts while the search runs
- * (stage_queue.cu). */
+ * (stage_launch.cu). */
 ooze_result moved_rows(gpu *g, const bin_item &from, bool binned, const oz_frame *f, float radius,
                        uint64_t lines, bool overlaps, ooze_message *why);
 
