@@ -95,7 +95,7 @@ OZ_D void visit_pair(const array_view &v, oz_place here, uint32_t j, const uint1
     m.c = oz_ld_half(g + 3);
     m.way = m.g, m.s = oz_set(1.0f), m.far = oz_length(m.g);
     if (needs_separation<S>) m.r = oz_sub(v.at, oz_vec_gather(v.f->x, &j));
-  } else if (S::KIND == KIND_START) {
+  } else if constexpr (S::KIND == KIND_START && !ignores_starts<S>) {
     oz_frame k; /* the members that oz_spiky_within reads */
     if constexpr (unpacked<S>) {
       oz_real q[4];

@@ -48,6 +48,26 @@ OZ_GATHERS_RECORD(conform_update, y)
 OZ_GATHERS_RECORD(conform_finish, y)
 OZ_GATHERS_RECORD(filter_gradient, u)
 OZ_GATHERS_RECORDS(filter_move, A, u)
+OZ_GATHERS_RECORD(tension_start, x)
+OZ_GATHERS_RECORD(tension, dx)
+OZ_GATHERS_RECORDS(shift, p, y2)
+
+/* Whether the copies are all that the pair function reads of a neighbour: otherwise the stage
+ * gathers from global memory. */
+template <class S> constexpr bool reads_more(const oz_frame &) { return false; }
+#define OZ_READS_OWNERS(stage)                                              \
+  template <> constexpr bool reads_more<stage_##stage>(const oz_frame &f) { \
+    return f.has_boundary || f.body_adheres;                                \
+  }
+OZ_READS_OWNERS(tension_start)
+OZ_READS_OWNERS(tension)
+#undef OZ_READS_OWNERS
+/* The same arguments without room for copies. */
+inline stage_args without_copies(const stage_args &a) {
+  stage_args none = a;
+  none.block_room = 0;
+  return none;
+}
 
 /* Stages that gather start positions unpacked: 16 bytes instead of 8, for five instructions a pair
  * less. That pays for a stage bound by instructions that gathers one record besides; x is the start
@@ -61,6 +81,10 @@ template <> constexpr bool unpacked<stage_gradient> = true;
 /* Stages that gather start positions alone. */
 template <class S> constexpr bool gathers_only_starts = false;
 template <> constexpr bool gathers_only_starts<stage_gradient> = true;
+/* Stages of kind START whose pairs read neither a gradient nor a start position of their own. */
+template <class S> constexpr bool ignores_starts = false;
+template <> constexpr bool ignores_starts<stage_tension_start> = true;
+template <> constexpr bool ignores_starts<stage_tension> = true;
 /* Start positions: the array that neighbours are read from, and the particle's own in the bits of
  * an oz_place. */
 template <class S> OZ_D const uint32_t *places_of(const stage_args &a) {
@@ -76,8 +100,8 @@ template <class S> OZ_D oz_place place_of(const stage_args &a, uint32_t i) {
 /* A block's copies: records, then start positions, then numbers; `room` of each. */
 template <class S> struct shared_copies {
   static constexpr int ARRAYS = gathered<S>::RECORDS + gathered<S>::NUMBERS;
-  static constexpr bool SHARES = ARRAYS > 0,
-                        PLACED = S::KIND == KIND_START && !gathers_only_starts<S>;
+  static constexpr bool SHARES = ARRAYS > 0, PLACED = S::KIND == KIND_START &&
+                                                      !gathers_only_starts<S> && !ignores_starts<S>;
   static constexpr int PLACE = !PLACED ? 0 : unpacked<S> ? 4 : 2; /* words of a start position */
   /* bytes a neighbour */
   static constexpr uint32_t EACH = 16 * gathered<S>::RECORDS + 4 * gathered<S>::NUMBERS + 4 * PLACE;

@@ -61,6 +61,8 @@ cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cud
   if constexpr (fused_of<S>::ANY)
     if (a.fused & FUSE_SECOND)
       return launch_gather<typename fused_of<S>::stage>(a, g, lanes, stream);
+  if (a.block_room && reads_more<S>(a.f))
+    return launch_gather<S>(without_copies(a), g, lanes, stream);
   double sum[S::REDS + 1] = {0.0};
   static float memory[BLOCK_MAX_NEIGHBOURS * 10];
   const shared_copies<S> copies = {memory, a.block_room};

@@ -87,6 +87,8 @@ cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cud
   if constexpr (fused_of<S>::ANY)
     if (a.fused & FUSE_SECOND)
       return launch_gather<typename fused_of<S>::stage>(a, g, lanes, stream);
+  if (a.block_room && reads_more<S>(a.f))
+    return launch_gather<S>(without_copies(a), g, lanes, stream);
   if constexpr (S::KIND == KIND_LINK)
     return lanes >= 8   ? start_gather<S, 8>(a, g, stream)
            : lanes >= 2 ? start_gather<S, 2>(a, g, stream)
