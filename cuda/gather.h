@@ -81,6 +81,12 @@ template <class S> struct copy_view {
     return v;
   }
 };
+/* Copies of a part of the block's list: of `room` places from `first` on. Other places are passed
+ * over. */
+template <class S> struct window_view {
+  copy_view<S> copies;
+  uint32_t first, room;
+};
 /* One neighbour, by number and by place in the list. Gradients are those at the start positions
  * throughout the substep: computed from packed positions, or, in small scenes whose lists stay in
  * the cache, read as halves from beside the list. */
@@ -247,6 +253,23 @@ template <class S, int T, class ENTRY> struct strip {
       visit_pair<S, false>(v.template neighbour<true>(now.w[m / 2]), here, 0, nullptr, self, acc);
     }
   }
+  /* The same for a part of the copies. */
+  template <bool ALL>
+  static OZ_D void one(const window_view<S> &v, const window_view<S> &, const uint32_t *, uint32_t,
+                       oz_place here, uint32_t j, const typename S::self *self, oz_real *acc) {
+    const uint32_t k = j - v.first;
+    if (k < v.room)
+      visit_pair<S, false>(v.copies.template neighbour<false>(k), here, 0, nullptr, self, acc);
+  }
+  template <bool ALL>
+  static OZ_D void four(const window_view<S> &v, const window_view<S> &, const uint32_t *, uint32_t,
+                        oz_place here, const words &now, const typename S::self *self,
+                        oz_real *acc) {
+#if defined(__CUDACC__)
+#pragma unroll
+#endif
+    for (int m = 0; m < 4; m++) one<ALL>(v, v, nullptr, 0, here, now.entry(m), self, acc);
+  }
   /* ALL: every entry is below `room` */
   template <bool ALL, class SIGHT>
   OZ_D void walk(const SIGHT &v, const SIGHT &beyond, const uint32_t *map, uint32_t room,
@@ -400,6 +423,17 @@ template <class S, int T> struct walker<S, T, KIND_LINK> {
     walk_links<S, T>(&a.f, i, lane, self, acc);
   }
 };
+/* Whether a block with more neighbours than it has room for copies and walks one part of its list
+ * after the other. A gather from global memory, of a few entries of most rows, would take as long
+ * as all others together. Mirror pressure within the kernel needs the first part. */
+template <class S> OZ_D bool walks_windows(const stage_args &a) {
+#if defined(__CUDACC__)
+  return (!mirrors<S> || sends_displacements<S>)&&a.block_room;
+#else
+  (void)a;
+  return false; /* tests compare both ways */
+#endif
+}
 /* The same for rows of places. */
 template <class S, int T> struct shared_walker {
   strip<S, T, uint16_t> near;
@@ -407,11 +441,14 @@ template <class S, int T> struct shared_walker {
   oz_place here;
   uint32_t own;
   OZ_D void open(const stage_args &a, uint32_t i, uint32_t lane) {
-    const oz_frame *f = &a.f;
     own = i;
-    const uint32_t g = i / GROUP, at = i % GROUP * 4;
-    if (S::KIND == KIND_START && !gathers_only_starts<S>) here = place_of<S>(a, i);
-    near.open(f->start_entries + (size_t)f->start_row[g] * GROUP + at, f->start_length[i], lane);
+    if (shared_copies<S>::PLACED) here = place_of<S>(a, i);
+    open_start(a, lane);
+  }
+  OZ_D void open_start(const stage_args &a, uint32_t lane) {
+    const oz_frame *f = &a.f;
+    near.open(f->start_entries + (size_t)f->start_row[own / GROUP] * GROUP + own % GROUP * 4,
+              f->start_length[own], lane);
   }
   /* For stages that walk the density list; before the walk, or behind it while that list is still
    * being built. */
@@ -434,6 +471,8 @@ template <class S, int T> struct shared_walker {
       oz_frame f = a.f;
       if (all)
         near.walk(copy_view<S>(&f, &a.units, copies), here, lane, self, acc);
+      else if (walks_windows<S>(a))
+        walk_window(a, copies, 0, lane, self, acc);
       else {
         for (int k = 0; k < shared_copies<S>::ARRAYS; k++)
           gathered<S>::array(f, k) = copies.copy(k);
@@ -442,6 +481,13 @@ template <class S, int T> struct shared_walker {
       }
     } else
       near.template walk<false>(direct, direct, map, 0, here, lane, self, acc);
+  }
+  /* Entries from place `first` of the block's list on, as many as there is room for. */
+  OZ_D void walk_window(const stage_args &a, const shared_copies<S> &copies, uint32_t first,
+                        uint32_t lane, const typename S::self *self, oz_real *acc) {
+    oz_frame f = a.f;
+    const window_view<S> v = {copy_view<S>(&f, &a.units, copies), first, a.block_room};
+    near.walk(v, here, lane, self, acc);
   }
   /* The remaining rows. */
   OZ_D void walk_density(const stage_args &a, uint32_t lane, const typename S::self *self,

@@ -188,11 +188,35 @@ __device__ __forceinline__ void copy_gathered(const stage_args &a, const gather_
     });
   }
   /* prefetch for neighbours without room */
-  for (uint32_t p = list.have + threadIdx.x; p < list.many; p += gather_list<T>::THREADS) {
+  for (uint32_t p = list.have + threadIdx.x; !walks_windows<S>(a) && p < list.many;
+       p += gather_list<T>::THREADS) {
     const uint32_t j = list.near[p];
     for (int k = 0; k < shared_copies<S>::ARRAYS; k++)
       prefetch(gathered<S>::array(f, k) + shared_copies<S>::words(k) * (size_t)j);
     if (shared_copies<S>::PLACED) prefetch(places_of<S>(a) + shared_copies<S>::PLACE * (size_t)j);
+  }
+}
+/* Copies of `room` places of the block's list from `first` on, in place of the others. */
+template <class S, int T>
+__device__ __forceinline__ void copy_window(const stage_args &a, const gather_list<T> &list,
+                                            const shared_copies<S> &copies, uint32_t first) {
+  constexpr int PLACE_BYTES = 4 * shared_copies<S>::PLACE;
+  const uint32_t end = min(list.many, first + a.block_room);
+  oz_frame f = a.f;
+  for (uint32_t p = first + threadIdx.x; p < end; p += gather_list<T>::THREADS) {
+    const uint32_t j = list.near[p], to = p - first;
+    for (int k = 0; k < shared_copies<S>::ARRAYS; k++) {
+      const int words = shared_copies<S>::words(k);
+      const float *from = gathered<S>::array(f, k) + words * (size_t)j;
+      const shared_address at = shared_address_of(copies.copy(k) + words * to);
+      if (words == 4)
+        copy_async<16>(at, from);
+      else
+        copy_async<4>(at, from);
+    }
+    if constexpr (shared_copies<S>::PLACED)
+      copy_async<PLACE_BYTES>(shared_address_of(copies.places() + shared_copies<S>::PLACE * to),
+                              places_of<S>(a) + shared_copies<S>::PLACE * (size_t)j);
   }
 }
 /* Sums over the threads of each particle. The first threads take a particle each afterwards, so
@@ -257,6 +281,22 @@ end_particle(const stage_args &a, const oz_frame *g, uint32_t i, uint32_t wall, 
   else
     end_of<S>(&a.f, i, acc, red, taken);
 }
+/* The remaining parts of a list that has no room at once. By the whole block. */
+template <class S, int T>
+__device__ __forceinline__ void walk_windows(const stage_args &a, const gather_list<T> &list,
+                                             const shared_copies<S> &copies, uint32_t lane,
+                                             bool there, shared_walker<S, T> *w,
+                                             const typename S::self *self, oz_real *acc) {
+  if constexpr (shared_copies<S>::SHARES) {
+    if (list.fits || !walks_windows<S>(a) || !walks_start_list<S>(&a.f)) return;
+    for (uint32_t first = a.block_room; first < list.many; first += a.block_room) {
+      __syncthreads();
+      copy_window<S, T>(a, list, copies, first);
+      copies_wait_block();
+      if (there) w->open_start(a, lane), w->walk_window(a, copies, first, lane, self, acc);
+    }
+  }
+}
 /* One block for the particles of a shared list, T threads each. */
 template <class S, int T, bool WALLS>
 __device__ __forceinline__ void shared_gather_body(const stage_args &a, const oz_frame *g) {
@@ -295,6 +335,7 @@ __device__ __forceinline__ void shared_gather_body(const stage_args &a, const oz
     set_pull<S>(&self, a.units.pull);
     w.walk(a, list.first, list.fits, copies, lane, &self, acc);
   }
+  walk_windows<S, T>(a, list, copies, lane, there, &w, &self, acc);
   if (overlap.list) {
     wait_for_list<S, THREADS>(a);
     if (there) w.open_density(a, lane);

@@ -390,7 +390,10 @@ OZ_CASE(every_stage_gives_the_same_on_both_backends) {
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
   setenv("OOZE_CUDA_LANES", "4", 1);
   stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
-  unsetenv("OOZE_CUDA_LANES");
+  /* blocks with more neighbours than there is room for copies */
+  setenv("OOZE_CUDA_SHARE", "128", 1);
+  stages(RANDOM, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
+  unsetenv("OOZE_CUDA_SHARE"), unsetenv("OOZE_CUDA_LANES");
   setenv("OOZE_CUDA_DEBUG_DISABLE", "deferred_checks",
          1); /* lists are looked at as soon as they are made */
   stages(FREE, OOZE_MODEL_CONFORMATION, OOZE_SCHEME_OOZE, tolerance, ran);
