@@ -319,11 +319,11 @@ static void destroy(oz_backend *b) {
                       &g->lists.gradients,
                       &g->lists.block_first,
                       &g->lists.block_j};
-    buffer *scratch[] = {&g->sorter.key[0],     &g->sorter.key[1],   &g->sorter.order[0],
-                         &g->sorter.order[1],   &g->sorter.cell_of,  &g->sorter.table,
-                         &g->lists.moved_cells, &g->sorter.temp,     &g->sums.partial,
-                         &g->sorter.grid.start, &g->sorter.grid.key, &g->sorter.grid.hash,
-                         &g->sorter.grid.around};
+    buffer *scratch[] = {&g->sorter.key[0],      &g->sorter.key[1],       &g->sorter.order[0],
+                         &g->sorter.order[1],    &g->sorter.cell_of,      &g->sorter.table,
+                         &g->lists.moved_cells,  &g->sorter.temp,         &g->sums.partial,
+                         &g->sorter.grid.start,  &g->sorter.grid.key,     &g->sorter.grid.hash,
+                         &g->sorter.grid.around, &g->sorter.density_table};
     for (buffer *k : kept) drop(g, k, false);
     for (buffer &k : g->field) drop(g, &k, false);
     for (buffer &k : g->field_to) drop(g, &k, false);

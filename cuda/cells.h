@@ -401,6 +401,7 @@ key_item wrapped_key(const float *at, const uint32_t *rank, float cell, const ui
  * axis, the three around a cell are distinct. */
 void wrap_bits(const uint32_t last[3], uint32_t bits[3]);
 bool uses_cell_table(const gpu *g, const uint32_t last[3]); /* whether the counting sort pays */
+void fold_wrap(const gpu *g, uint32_t last[3]);             /* shorter wraps, where it does not */
 /* Whether the density list looks for moved cells by their table. */
 bool uses_moved_cells(const gpu *g, const uint32_t last[3]);
 uint64_t morton_codes(const uint32_t last[3]); /* size of its table */
@@ -408,6 +409,10 @@ uint64_t morton_codes(const uint32_t last[3]); /* size of its table */
  * CHAINED, where dependent launches follow. The order within a cell is left to a placement. */
 ooze_result table_cells(gpu *g, const key_item &key, bool counted, chain in, placement *out,
                         ooze_message *why);
+/* Orders all n particles by cell for the density list, by counting sort with a wrap; done: whether
+ * that pays, and was done. */
+ooze_result order_by_count(gpu *g, const key_item &key, uint32_t n, uint32_t wrap[3], bool *done,
+                           ooze_message *why);
 /* Cells of the n particles as sorted last; round: bits of a wrapped key, or NULL. `sorted`, if
  * given, receives positions in cell order; with displacement boxes the blocks that are static as
  * seen from a cell become empty. */

@@ -156,7 +156,7 @@ struct cell_sorter {
   uint32_t extent[3]; /* largest cell coordinates of the box */
   uint32_t wrap[3];   /* bits of a coordinate that count in the order (cells.h) */
 
-  buffer table;                    /* counters by Morton code */
+  buffer table, density_table;     /* counters by Morton code */
   size_t table_bytes, table_clear; /* used by the last sort; cleared for the next */
   bool counted;                    /* finish has filled the counters */
   finish_work at_finish;

@@ -303,8 +303,11 @@ static ooze_result clear_density_rows(gpu *g, ooze_message *why) {
 static ooze_result search_density_rows(gpu *g, oz_frame *f, const density_cells &to, uint32_t count,
                                        ooze_message *why) {
   search<true> s = {};
-  OZ_TRY(order_by_cell(g, to.key, count, why));
-  OZ_TRY(find_cells(g, count, nullptr, f->p, f->x, f->A, f->dx, to.moves, why));
+  uint32_t wrap[3];
+  bool counted;
+  OZ_TRY(order_by_count(g, to.key, count, wrap, &counted, why));
+  if (!counted) OZ_TRY(order_by_cell(g, to.key, count, why));
+  OZ_TRY(find_cells(g, count, counted ? wrap : nullptr, f->p, f->x, f->A, f->dx, to.moves, why));
   OZ_TRY(clear_list_counters(g, why));
   s.own = f->p, s.at = f->A;
   s.cell_of = as<uint32_t>(g->sorter.cell_of), s.around = as<uint2>(g->sorter.grid.around);

@@ -310,6 +310,7 @@ ooze_result sort(oz_backend *b, oz_frame *f, ooze_message *why) {
   }
   uint32_t bits[3];
   wrap_bits(g->sorter.extent, bits);
+  fold_wrap(g, bits);
   const key_item key = wrapped_key(f->x, f->rank, g->sorter.cell, bits);
   const bool table = uses_cell_table(g, bits),
              ahead = table && known && !births && can_build_ahead(g, f),

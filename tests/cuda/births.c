@@ -1,5 +1,6 @@
 /* Particles that come in between substeps, on the host loops: the same bits whether their rows are
- * staged or uploaded one by one, and whether lists are built ahead or in their turn.
+ * staged or uploaded one by one, and whether lists are built ahead or in their turn; with stray
+ * particles, whose cells share codes with those of the others.
  * SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* setenv */
 #include "cuda/host_block.h"
@@ -11,7 +12,7 @@
 enum {
   EDGE = 16,
   LAYER = EDGE * EDGE,
-  FIRST = 6 * LAYER,
+  FIRST = 12 * LAYER,
   STEPS = 12,
   MOST = FIRST + STEPS * LAYER
 };
@@ -67,6 +68,7 @@ static uint32_t run(float *out, uint32_t parts) {
   const host_block block = {x, u, q, material, rank, id};
   uint32_t count = FIRST;
   make(0, FIRST, 0.5f * D);
+  x[4 * 1] = 3.0f, x[4 * 2 + 2] = -2.0f; /* strays: the wrap of the cells is shorter than the box */
   put_block(b, FIRST, &block, &matter);
   ooze_params_default(&params);
   for (int k = 0; k < STEPS; k++) {
