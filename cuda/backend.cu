@@ -37,6 +37,7 @@ static void frame(oz_backend *b, oz_frame *f) {
   f->scalar = status_on_device(g)->scalar;
   f->collider = static_cast<const oz_collider *>(g->scene.collider.at);
   f->collider_count = g->scene.collider_count;
+  f->brick_boxes = g->scene.brick_boxes;
   f->brick_key = static_cast<const uint64_t *>(g->scene.brick_key.at);
   f->brick_values = static_cast<const float *>(g->scene.brick_values.at);
   f->friction_map_key = static_cast<const uint64_t *>(g->scene.friction_map_key.at);
@@ -174,6 +175,17 @@ static ooze_result put(gpu *g, buffer *b, const void *from, size_t bytes, const 
   OZ_TRY(grow(g, b, bytes, what, why));
   return send(g, b->at, from, bytes, what, why);
 }
+static ooze_result put_brick_keys(gpu *g, const oz_collider *c, uint32_t count,
+                                  const uint64_t *keys, uint32_t bricks, ooze_message *why) {
+  void *all;
+  size_t bytes;
+  g->scene.brick_boxes = bricks;
+  if (!bricks) return OOZE_OK;
+  OZ_TRY(make_brick_keys(g, c, count, keys, bricks, &all, &bytes, why));
+  const ooze_result done = put(g, &g->scene.brick_key, all, bytes, "colliders", why);
+  oz_free(g->memory, all);
+  return done;
+}
 static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count,
                              const uint64_t *keys, const float *values, uint32_t bricks,
                              ooze_message *why) {
@@ -191,7 +203,7 @@ static ooze_result colliders(oz_backend *b, const oz_collider *c, uint32_t count
     OZ_TRY(put(g, &g->scene.collider, g->scene.collider_copy, bytes, "colliders", why));
   }
   if (keys) {
-    OZ_TRY(put(g, &g->scene.brick_key, keys, bricks * sizeof *keys, "colliders", why));
+    OZ_TRY(put_brick_keys(g, c, count, keys, bricks, why));
     OZ_TRY(put(g, &g->scene.brick_values, values, (size_t)bricks * 512 * sizeof *values,
                "colliders", why));
   }

@@ -89,6 +89,7 @@ oz_nvcc(links links.cu)
 oz_nvcc(arrays arrays.cu)
 oz_nvcc(copies copies.cu)
 oz_nvcc(births births.cu)
+oz_nvcc(bricks bricks.cu)
 add_custom_target(ooze_cuda DEPENDS ${oz_cuda_objects})
 
 target_compile_definitions(ooze_objects PRIVATE OOZE_HAVE_CUDA)

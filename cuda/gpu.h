@@ -249,6 +249,7 @@ struct scene_data {
   buffer collider, brick_key, brick_values, friction_map_key, friction_map_values;
   buffer nozzle, matter, body, body_state, member;
   uint32_t collider_count, nozzle_count, matter_count, body_count, member_count;
+  uint32_t brick_boxes; /* of oz_frame */
   /* the host's, to skip uploads of colliders and nozzles at rest */
   void *collider_copy, *nozzle_copy;
   size_t collider_copy_bytes, nozzle_copy_bytes;
@@ -466,6 +467,13 @@ ooze_result copy_take(oz_backend *b, const oz_copy_request *request, oz_copy **o
 ooze_result copy_words(oz_copy *copy, oz_field field, const void **out, ooze_message *why);
 uint64_t copy_bytes(const oz_copy *copy);
 void copy_drop(oz_copy *copy);
+
+/* ---- bricks.cu ---- */
+
+/* Keys of all colliders' bricks, at least one, and behind them tables that find them, in memory
+ * that the caller frees. */
+ooze_result make_brick_keys(gpu *g, const oz_collider *c, uint32_t count, const uint64_t *keys,
+                            uint32_t bricks, void **out, size_t *bytes, ooze_message *why);
 
 /* ---- births.cu ---- */
 

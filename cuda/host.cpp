@@ -14,6 +14,7 @@
 #include "cuda/queries.cu"
 #include "cuda/copies.cu"
 #include "cuda/births.cu"
+#include "cuda/bricks.cu"
 #include "cuda/static_cells.cu"
 #include "cuda/cells.cu"
 #include "cuda/streams.cu"

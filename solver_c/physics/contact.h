@@ -118,6 +118,17 @@ OZ_FN int64_t oz_key_find(const uint64_t *keys, uint32_t first, uint32_t count, 
 /* Index of the brick in f->brick_values, or -1. */
 OZ_FN int64_t oz_brick_find(const oz_frame *f, const oz_collider *c, int32_t bx, int32_t by,
                             int32_t bz) {
+  if (f->brick_boxes) { /* a search by halves is a chain of dependent loads */
+    const oz_brick_box *b =
+        (const oz_brick_box *)(const void *)(f->brick_key + f->brick_boxes) + c->brick_first;
+    const uint32_t *place = (const uint32_t *)(const void *)f->brick_key + b->first;
+    const uint32_t x = (uint32_t)(bx - b->low[0]), y = (uint32_t)(by - b->low[1]),
+                   z = (uint32_t)(bz - b->low[2]);
+    if (b->size[0]) {
+      if (x >= b->size[0] || y >= b->size[1] || z >= b->size[2]) return -1;
+      return (int64_t)place[(x * b->size[1] + y) * b->size[2] + z] - 1;
+    }
+  }
   return oz_key_find(f->brick_key, c->brick_first, c->brick_count, oz_brick_key(bx, by, bz));
 }
 
@@ -128,6 +139,7 @@ OZ_FN int oz_brick_sample(const oz_frame *f, const oz_collider *c, const float v
   float t[3], s[8];
   int32_t i[3], last[3] = {0, 0, 0};
   int64_t brick = -2; /* no lookup yet; mostly all eight samples are in the brick of the first */
+  uint32_t of[8];
   for (int k = 0; k < 3; k++) {
     float base = floorf(v[k]);
     t[k] = v[k] - base, i[k] = (int32_t)base;
@@ -141,7 +153,11 @@ OZ_FN int oz_brick_sample(const oz_frame *f, const oz_collider *c, const float v
       last[0] = bx, last[1] = by, last[2] = bz;
     }
     if (brick < 0) return 0;
-    s[k] = f->brick_values[(size_t)brick * 512u + (size_t)((z & 7) + 8 * ((y & 7) + 8 * (x & 7)))];
+    of[k] = (uint32_t)brick;
+  }
+  for (int k = 0; k < 8; k++) { /* in flight at once */
+    const int32_t x = i[0] + (k >> 2), y = i[1] + ((k >> 1) & 1), z = i[2] + (k & 1);
+    s[k] = f->brick_values[(size_t)of[k] * 512u + (size_t)((z & 7) + 8 * ((y & 7) + 8 * (x & 7)))];
   }
   float x00 = s[0] + t[0] * (s[4] - s[0]), x01 = s[1] + t[0] * (s[5] - s[1]);
   float x10 = s[2] + t[0] * (s[6] - s[2]), x11 = s[3] + t[0] * (s[7] - s[3]);

@@ -357,6 +357,7 @@ typedef struct oz_frame {
   /* ---- scene ---- */
   const oz_collider *collider;
   uint32_t collider_count;
+  uint32_t brick_boxes;      /* keys before the oz_brick_box of each brick; 0: there are none */
   const uint64_t *brick_key; /* sorted within a collider */
   const float *brick_values; /* m, 512 a brick */
   const uint64_t *friction_map_key;

@@ -57,6 +57,17 @@ typedef struct oz_collider {
   float friction_map_power;
 } oz_collider;
 
+/* The box of a collider's bricks, and its part of a table of places (oz_brick_find): a brick's
+ * index
+ * + 1, or 0 where there is none, z first. Of a collider's bricks the first one's box counts. Boxes
+ * and places lie behind the keys, in one array, so that a frame has one address for all. */
+typedef struct oz_brick_box {
+  int32_t low[3];
+  uint32_t size[3]; /* 0: mostly empty, and no table */
+  uint32_t first;   /* of its places, in words from the first key */
+  uint32_t unused;
+} oz_brick_box;
+
 /* floats of a brick: friction and stick of each voxel; a friction below 0 is unknown */
 #define OZ_FRICTION_MAP_FLOATS 1024u
 
