@@ -197,7 +197,7 @@ uint32_t fuse_advance(const gpu *g, uint32_t at, launch *l) {
 /* WHEN_ASIDE: wall_hold behind wall_planes, the last of n launches, in its kernel where one frame
  * serves both. Returns the number of launches. */
 uint32_t add_hold(const gpu *g, uint32_t frame, bool on_wall_stream, launch *out, uint32_t n) {
-  if (out[n - 1].frame == frame && !disabled(g, DISABLE_FUSION)) {
+  if (out[n - 1].frame == frame && !disabled(g, DISABLE_FUSION) && g->walls.flat) {
     out[n - 1].fused = fuse_bit(OZ_STAGE_wall_planes, OZ_STAGE_wall_hold);
     return n;
   }
@@ -260,6 +260,11 @@ uint32_t launch_aside(const gpu *g, uint32_t *at, launch *out) {
 
 /* ---- the plan ---- */
 
+/* The bit of a stage behind the owner of the kernel, or 0. Behind curved colliders several threads
+ * hold a contact, in a kernel of their own (map_kernels.h). */
+uint32_t bit_behind(const gpu *g, int owner, int next) {
+  return next == OZ_STAGE_wall_hold && !g->walls.flat ? 0u : fused_behind(owner, next);
+}
 /* The next launch: a stage, the one that is fused before it, those that are fused behind it.
  * Returns the place of the next stage in the queue. */
 uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
@@ -282,7 +287,7 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
   }
   for (; fuse && at < g->queue.count; at++) {
     const fusion *row = fusion_of(l->stage, q[at].stage);
-    const uint32_t bit = fused_behind(l->stage, q[at].stage);
+    const uint32_t bit = bit_behind(g, l->stage, q[at].stage);
     if (bit <= l->fused) break; /* each once, in its order */
     if (row->when == WHEN_SAME_FRAME && q[at].frame != l->frame) break;
     if (q[at].stage == OZ_STAGE_cg_last) l->defers_sums = defers_sums(g, at, lanes);

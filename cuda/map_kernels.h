@@ -26,6 +26,34 @@ __global__ void __launch_bounds__(BLOCK) map_kernel(const __grid_constant__ stag
   if constexpr (posts_status<S>) post_status_before<BLOCK>(a);
   finish_stage<S, BLOCK>(a, i, i < a.f.count, red);
 }
+/* wall_hold where colliders are curved: a neighbour that is nearer to the wall is looked for by
+ * several threads, since each look asks the collider. */
+enum { HOLD_TEAM = 8 };
+template <class S>
+__global__ void __launch_bounds__(BLOCK) hold_kernel(const __grid_constant__ stage_args a) {
+  const oz_frame *f = &a.f;
+  const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x, contact = thread / HOLD_TEAM,
+                 lane = thread % HOLD_TEAM, team = 0xffu << (threadIdx.x % 32u - lane);
+  static_assert(HOLD_TEAM == 8, "bits of team");
+  launch_dependency_trigger();
+  launch_dependency_wait();
+  if (contact >= *a.wall_count) return; /* the whole team leaves */
+  const uint32_t i = f->wall_particle[contact], planes = f->wall_planes[contact],
+                 length = f->start_length[i];
+  const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
+  oz_wall_inputs g;
+  oz_wall_inputs_ld(f, i, &g);
+  uint32_t active = 0;
+  for (uint32_t k = 0; k < planes; k++) {
+    int asks;
+    uint32_t how = oz_wall_active(f, wall + k, &g, oz_wall_floor_of(f, wall + k, g.solid), &asks);
+    if (asks && __any_sync(team, oz_wall_behind(f, wall + k, i, lane, HOLD_TEAM, length)))
+      how = OZ_WALL_FREE;
+    active |= how << 2 * k;
+  }
+  __syncwarp(team); /* all have read */
+  if (lane == 0) oz_wall_hold_by(f, contact, planes, i, g, active);
+}
 template <class S, int T>
 __global__ void __launch_bounds__(BLOCK) mirror_kernel(const __grid_constant__ stage_args a) {
   const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;

@@ -168,6 +168,8 @@ cudaError_t launch_map(const stage_args &a, const oz_frame &g, int lanes, cudaSt
       return start<map_kernel<typename flat_of<S>::template with_hold<false>>>(blocks(n, 1), BLOCK,
                                                                                0, stream, a);
     }
+  if constexpr (S::STAGE == OZ_STAGE_wall_hold)
+    if (!a.flat) return start<hold_kernel<S>>(blocks(n, HOLD_TEAM), BLOCK, 0, stream, a);
   if constexpr (flat_of<S>::ANY) {
     if (a.flat)
       return start<map_kernel<typename flat_of<S>::template stage<true>>>(blocks(n, 1), BLOCK, 0,

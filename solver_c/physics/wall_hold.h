@@ -181,20 +181,21 @@ OZ_FN int oz_wall_beyond(const oz_frame *f, const float n[3], const float xi[3],
   return oz_dot3f(n, r) < -(OZ_WALL_LAYER * f->d);
 }
 
-/* True if any neighbour of particle i is. One test takes three dependent loads, so a GPU thread has
- * several of them in flight. */
+/* True if any neighbour of particle i is, of entries first, first + step, ... of its row. One test
+ * takes three dependent loads, so a GPU thread has several of them in flight. */
 #if OZ_GPU
 #define OZ_WALL_AHEAD 8
 #else
 #define OZ_WALL_AHEAD 1
 #endif
-OZ_FN int oz_wall_behind_plane(const oz_frame *f, const oz_wall *w, size_t i, uint32_t length) {
+OZ_FN int oz_wall_behind_plane(const oz_frame *f, const oz_wall *w, size_t i, uint32_t first,
+                               uint32_t step, uint32_t length) {
   const float *x = f->x + 4 * i, xi[3] = {x[0], x[1], x[2]}, n[3] = {w->n[0], w->n[1], w->n[2]};
-  for (uint32_t m = 0; m < length; m += OZ_WALL_AHEAD) { /* never true for i itself */
+  for (uint32_t m = first; m < length; m += step * OZ_WALL_AHEAD) { /* never true for i itself */
     uint32_t j[OZ_WALL_AHEAD];
     int some = 0;
     for (uint32_t e = 0; e < OZ_WALL_AHEAD; e++)
-      j[e] = oz_neighbour(f, i, m + e < length ? m + e : m);
+      j[e] = oz_neighbour(f, i, m + step * e < length ? m + step * e : m);
     for (uint32_t e = 0; e < OZ_WALL_AHEAD; e++) some |= oz_wall_beyond(f, n, xi, j[e]);
     if (some) return 1;
   }
@@ -203,18 +204,19 @@ OZ_FN int oz_wall_behind_plane(const oz_frame *f, const oz_wall *w, size_t i, ui
 
 /* Behind a curved or small collider the plane alone would count every particle as nearer, so the
  * test asks the collider itself. */
-OZ_CALL int oz_wall_behind(const oz_frame *f, const oz_wall *w, size_t i, uint32_t length) {
+OZ_CALL int oz_wall_behind(const oz_frame *f, const oz_wall *w, size_t i, uint32_t first,
+                           uint32_t step, uint32_t length) {
   const float *xi = f->x + 4 * i;
   const oz_collider *c = f->collider + w->collider;
-  if (oz_is_flat(c)) return oz_wall_behind_plane(f, w, i, length);
-  for (uint32_t m = 0; m < length; m++) {
+  if (oz_is_flat(c)) return oz_wall_behind_plane(f, w, i, first, step, length);
+  float a[3], b[3], n[3];
+  oz_face fi, fj;
+  oz_pose_in(c->p0, c->q0, xi, a);
+  oz_collider_face(f, c, a, oz_wall_reach(f), &fi);
+  for (uint32_t m = first; m < length; m += step) {
     const size_t j = oz_neighbour(f, i, m);
     if (!oz_wall_beyond(f, w->n, xi, j)) continue;
-    float a[3], b[3], n[3];
-    oz_face fi, fj;
-    oz_pose_in(c->p0, c->q0, xi, a);
     oz_pose_in(c->p0, c->q0, f->x + 4 * j, b);
-    oz_collider_face(f, c, a, oz_wall_reach(f), &fi);
     oz_collider_face(f, c, b, oz_wall_reach(f), &fj);
     oz_turn(c->q0, fj.n, n);
     /* on the same side, and truly nearer */
@@ -272,9 +274,11 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, const oz_wall_inpu
  * to the wall, or touches it already. Holding all particles that would penetrate pins several
  * layers to one plane and is unstable (docs/theory/walls.md); the position phase stops the others.
  * Touching is measured from the wall's start pose, not its end pose: a wall that moves fast into
- * the fluid must not pin all the layers that it will have passed. */
-OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i,
-                              const oz_wall_inputs *g, float floor, uint32_t length, int flat) {
+ * the fluid must not pin all the layers that it will have passed. asks: the answer holds only if
+ * no neighbour is nearer to the wall (oz_wall_behind), and is OZ_WALL_FREE otherwise. */
+OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, const oz_wall_inputs *g,
+                              float floor, int *asks) {
+  *asks = 0;
   if (g->leaves) return OZ_WALL_FREE;
   const float un = oz_dot3f(w->n, g->u), ends = w->s + f->dt * un;
   /* Not into it. A sticky wall holds in both directions: the side of the pull is known only with
@@ -285,27 +289,20 @@ OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, size_t i,
     return oz_wall_sticks(f, w) && un - wn < w->stick * f->dt && pulled ? OZ_WALL_STUCK
                                                                         : OZ_WALL_FREE;
   }
-  if (!(oz_wall_start(f, w) <= floor + OZ_WALL_TOUCH * f->d) &&
-      (flat ? oz_wall_behind_plane(f, w, i, length) : oz_wall_behind(f, w, i, length)))
-    return OZ_WALL_FREE;
+  *asks = !(oz_wall_start(f, w) <= floor + OZ_WALL_TOUCH * f->d);
   /* Pressure that is carried over presses the first layer to the wall before the solve; its row
    * drags it, and friction on top would pin it. */
   const int stands = g->row && oz_wall_start(f, w) > f->wall_gap;
   return ends < f->wall_gap && !stands ? OZ_WALL_HELD : OZ_WALL_STANDS;
 }
 
-/* i: the contact's particle, g its values; length: of its row; flat: the caller knows that no
- * collider is curved. All loads come before the first store. */
-OZ_FN void oz_wall_held(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
-                        uint32_t length, oz_wall_inputs g, int flat) {
+/* i: the contact's particle, g its values; active: of each plane two bits, since an array would not
+ * stay in registers. All loads come before the first store. */
+OZ_FN void oz_wall_hold_by(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
+                           oz_wall_inputs g, uint32_t active) {
   oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
-  uint32_t active = 0; /* two bits a plane: an array would not stay in registers */
   float keep[OZ_PLANES];
   oz_hold h;
-  for (uint32_t k = 0; k < planes; k++)
-    active |=
-        oz_wall_active(f, wall + k, i, &g, oz_wall_floor_of(f, wall + k, g.solid), length, flat)
-        << 2 * k;
   oz_hold_open(&h, planes);
   for (uint32_t k = 0; k < OZ_PLANES; k++) {
     if (k >= planes) break;
@@ -342,6 +339,22 @@ OZ_FN void oz_wall_held(const oz_frame *f, uint32_t contact, uint32_t planes, si
     for (int a = 0; a < 3; a++) u[a] = goal[a] + rel[a];
   }
   for (size_t a = 0; a < 3; a++) f->u[4 * i + a] = u[a];
+}
+
+/* length: of the particle's row; flat: the caller knows that no collider is curved. */
+OZ_FN void oz_wall_held(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
+                        uint32_t length, oz_wall_inputs g, int flat) {
+  const oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
+  uint32_t active = 0;
+  for (uint32_t k = 0; k < planes; k++) {
+    int asks;
+    uint32_t how = oz_wall_active(f, wall + k, &g, oz_wall_floor_of(f, wall + k, g.solid), &asks);
+    if (asks && (flat ? oz_wall_behind_plane(f, wall + k, i, 0, 1, length)
+                      : oz_wall_behind(f, wall + k, i, 0, 1, length)))
+      how = OZ_WALL_FREE;
+    active |= how << 2 * k;
+  }
+  oz_wall_hold_by(f, contact, planes, i, g, active);
 }
 
 OZ_FN void oz_wall_hold_of(const oz_frame *f, uint32_t contact, size_t i, int flat) {
