@@ -2,8 +2,8 @@
  * waits for it: it is short and small. Some blocks take contacts of the wall layer, four threads
  * each; the others take contacts with no image but the particle's own, one thread each. It is bound
  * by latency, a chain of dependent loads: so loads of lists and walls precede the launch dependency
- * wait, and all loads behind it are in flight at once. That serves contacts with one plane and a
- * row of ordinary length; the few others go step by step. Included by stage_kernels.cu, inside its
+ * wait, and all loads behind it are in flight at once. That serves contacts with one plane; the few
+ * others go step by step. Included by stage_kernels.cu, inside its
  * namespace. SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_MIRROR_ROWS_H
 #define OZ_CUDA_MIRROR_ROWS_H
@@ -43,7 +43,7 @@ struct mirror_team {
     uint32_t later[AHEAD - AT_ONCE][BLOCK];
   };
   uint32_t i, length, j[AT_ONCE];
-  /* Whether the contact has images, from one plane, and a row of ordinary length. */
+  /* Whether the contact has images, from one plane. */
   OZ_D bool open(const stage_args &a, uint32_t slot, copy_view &kept) {
     const oz_frame *f = &a.f;
     const oz_wall *wall = f->wall + (size_t)slot * f->contact_planes;
@@ -68,7 +68,24 @@ struct mirror_team {
       else
         kept.later[m - AT_ONCE][threadIdx.x] = who[m];
     }
-    return f->wall_density && omega > 0.0f && planes == 1 && dense && length <= T * AHEAD;
+    return f->wall_density && omega > 0.0f && planes == 1 && dense;
+  }
+  /* Entries that were not loaded ahead: of dense fluid, whose rows are long. By a whole warp. */
+  OZ_D void add_rest(const stage_args &a, oz_place here, bool there, const oz_mirror *seen,
+                     oz_real *sum) const {
+    const uint32_t lane = threadIdx.x % T;
+    mirror_row_walk row;
+    if (there) row.open(a, i);
+    for (uint32_t e = T * AHEAD; __any_sync(0xffffffffu, there && e < length); e += T * HALF) {
+      uint32_t who[HALF];
+      oz_place place[HALF];
+      oz_real d[HALF][4];
+      if (!there) continue;
+      for (uint32_t m = 0; m < HALF; m++) who[m] = row.neighbour(e + lane + T * m);
+      for (uint32_t m = 0; m < HALF; m++)
+        place[m] = oz_place_ld(a.place, who[m]), oz_ld4(a.f.dx, who[m], 4, 0, d[m]);
+      for (uint32_t m = 0; m < HALF; m++) mirror_row_walk::add(a, here, place[m], d[m], seen, sum);
+    }
   }
   static OZ_D float of_lane(const float v[3]) {
     return threadIdx.x % T == 0 ? v[0] : threadIdx.x % T == 1 ? v[1] : v[2];
@@ -115,6 +132,7 @@ struct mirror_team {
         __syncwarp();
       }
     }
+    add_rest(a, here, there, &seen, sum);
     for (int c = 0; c < OZ_MIRROR_SUMS; c++)
       for (int e = T / 2; e; e >>= 1) sum[c] += __shfl_xor_sync(0xffffffffu, sum[c], e);
     oz_mirror_axis(f, oz_mirror_push(f, &m, press, others, sum), of_lane(m.n), others,
@@ -183,8 +201,7 @@ __device__ __forceinline__ void mirror_teams(const stage_args &a, uint32_t block
   }
   for (uint32_t k = begin; more && k < many; k += blocks * EACH) {
     const uint32_t slot = f->near_wall_contacts[1 + k];
-    if (f->wall_planes[slot] != 1 || !f->wall[(size_t)slot * f->contact_planes].dense ||
-        f->start_length[f->wall_particle[slot]] > mirror_team::T * mirror_team::AHEAD)
+    if (f->wall_planes[slot] != 1 || !f->wall[(size_t)slot * f->contact_planes].dense)
       mirror_row<true>(a, slot, threadIdx.x % mirror_team::T);
   }
 }
