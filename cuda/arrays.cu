@@ -67,7 +67,7 @@ const struct {
   uint32_t words;
 } shared[] = {
     /* offset, in words */
-    {AT(bound_sum), AT(cg_applied), 0},
+    {AT(bound_sum), AT(cg_residual), 5},
     {AT(density_near_sum), AT(cg_residual), 4},
     {AT(density_step), AT(cg_residual), 4},
     {AT(density_push), AT(cg_residual), 5},

@@ -206,6 +206,12 @@ uint32_t add_hold(const gpu *g, uint32_t frame, bool on_wall_stream, launch *out
 }
 bool walls_are_aside(const gpu *g) { return (g->streams.unjoined & UNJOINED_CONTACTS) != 0; }
 
+/* Stages of surface tension: they read nothing that bound writes, nor does it of theirs. */
+bool pulls_by_tension(int stage) {
+  return stage == OZ_STAGE_tension_clear || stage == OZ_STAGE_wall_density ||
+         stage == OZ_STAGE_tension_start || stage == OZ_STAGE_tension ||
+         stage == OZ_STAGE_tension_wall;
+}
 /* WHEN_PREPARED: bound, velocity_start and residual from place `at` on, with walls in between.
  * Where no material relaxes or yields, velocity_start does nothing that walls read: so these come
  * first, and then all three in one kernel (fused_velocity.h). Returns the number of launches; 0:
@@ -220,12 +226,20 @@ uint32_t launch_prepared(const gpu *g, uint32_t *at, int lanes, launch *out) {
     out[n] = one_stage(OZ_STAGE_wall_planes, q[k++].frame);
     out[n++].on_wall_stream = aside;
   }
+  bool joins = aside;
+  const bool tension = queued(g, k, OZ_STAGE_tension_clear);
+  for (; k < g->queue.count && pulls_by_tension(q[k].stage); k++, joins = false) {
+    out[n] = one_stage(q[k].stage, q[k].frame);
+    out[n++].joins_streams = joins;
+  }
   if (!queued(g, k, OZ_STAGE_velocity_start)) return 0;
   const uint32_t frame = q[k++].frame;
   const oz_frame &f = g->queue.frame[frame];
   if (f.has_relaxation_time || f.has_yield || queued(g, k, OZ_STAGE_wall_hold) != planes) return 0;
-  if (planes) n = add_hold(g, q[k++].frame, aside, out, n);
-  bool joins = aside;
+  if (planes && tension) /* which changes the velocities that walls hold */
+    out[n++] = one_stage(OZ_STAGE_wall_hold, q[k++].frame);
+  else if (planes)
+    n = add_hold(g, q[k++].frame, aside, out, n);
   if (queued(g, k, OZ_STAGE_wall_rows)) {
     out[n] = one_stage(OZ_STAGE_wall_rows, q[k++].frame);
     out[n++].joins_streams = joins;

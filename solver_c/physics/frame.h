@@ -34,7 +34,7 @@
  *   density_diagonal      gradient                     density_bound
  *   density_row_sum       gradient                     bound_sums, density_bound        rho
  *   density_near_sum      bound_sums                   density_bound          - ; cg_residual + 4
- *   bound_sum             bound_sums                   bound                cg_residual; cg_applied
+ *   bound_sum             bound_sums                   bound           cg_residual; cg_residual + 5
  *   precond_rotation      bound                        residual, cg_*, strain
  *   precond_eigenvalues   bound; velocity_start (1/q)  residual, cg_*, strain, conform_update
  *   lam (lam_packed)      velocity_start, cg_update,   residual, load_stress, finish
