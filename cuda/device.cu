@@ -61,8 +61,9 @@ enum {
   /* 8 threads a particle search up to 2.4 blocks a multiprocessor, 4 up to 24 */
   TEAM8_MAX = 40000,
   TEAM4_MAX = 400000,
-  /* from 4.4 blocks a multiprocessor on, one thread with prefetch hides the latency */
-  PREFETCH_MIN = 75000
+  /* from one wave of blocks on, one thread with prefetch hides the latency; below, two are done
+   * sooner with the densest places */
+  PREFETCH_MIN = 135000
 };
 static void scale_limits(device_info *d) {
   uint64_t have = d->multiprocessors;
