@@ -132,7 +132,7 @@ static void each(const cli_command *commands, int count, const char *form) {
   }
 }
 
-/* Every command's name and what it is about, in the notation of a form. */
+/* Every command's name and its description, in the notation of a form. */
 static void list(const cli_command *commands, int count, const char *before, const char *between,
                  void (*write)(const char *), const char *after) {
   for (int i = 0; i < count; ++i) {

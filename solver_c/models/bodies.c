@@ -17,7 +17,7 @@ ooze_result oz_bodies_hold(const oz_step *s, oz_backend *b, const oz_frame *f, o
   return OOZE_OK;
 }
 
-/* After predicted velocities: viscous fluid is dragged along by what follows keyframes. */
+/* After predicted velocities: viscous fluid is dragged along by driven bodies. */
 ooze_result oz_bodies_cling(const oz_step *s, oz_backend *b, const oz_frame *frame,
                             ooze_message *why) {
   if (!frame->body_count || !s->has_driven || !s->has_cling || !frame->projects_velocity)

@@ -252,7 +252,7 @@ OZ_FN void oz_body_touch_item(const oz_frame *f, uint32_t slot) {
   const uint32_t length = f->start_length[i];
   for (uint32_t m = 0; m < length; m++) {
     const uint32_t j = oz_neighbour(f, i, m);
-    /* a boundary and what follows keyframes have infinite mass */
+    /* a boundary and a driven body have infinite mass */
     const int body = oz_owner_kind(oz_word(f->owner, j)) != OZ_OWNER_BOUNDARY && f->omega[j] > 0.0f;
     if (j == i || oz_word(f->owner, j) == 0 || oz_word(f->owner, j) == oz_word(f->owner, i))
       continue;

@@ -60,7 +60,7 @@ typedef struct oz_body_near {
   float fluid[6];                      /* K of the fluid alone, over a third of a lattice's trace */
 } oz_body_near;
 
-/* v: velocities or displacements; held: by what follows keyframes alone. */
+/* v: velocities or displacements; held: by driven bodies alone. */
 OZ_FN oz_body_near oz_body_near_of(const oz_frame *f, uint32_t i, const float *v, int held) {
   oz_body_near b;
   const float *x = f->x + 4 * (size_t)i, *own = v + 4 * (size_t)i;

@@ -112,8 +112,8 @@ OZ_FN void oz_heat_wall_item(const oz_frame *f, uint32_t contact) {
     const oz_collider *c = f->collider + w->collider;
     /* full exchange up to half a separation, none beyond one */
     const float s = w->s * f->inv_d, near = 2.0f * (1.0f - s);
-    /* what the wall fills: a face at half a separation, nothing at 1.3. Two faces of a lattice
-     * together lack a + b - 0.754 a b */
+    /* share that the wall fills: a face at half a separation, nothing at 1.3. Two faces of a
+     * lattice together lack a + b - 0.754 a b */
     const float side = 1.25f * (1.3f - s), fill = f->heat_lack * (side < 0.0f   ? 0.0f
                                                                   : side > 1.4f ? 1.4f
                                                                                 : side);

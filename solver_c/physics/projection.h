@@ -88,7 +88,7 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
   if (f->has_relaxation_time) share *= oz_flow_share(f, i, oz_s3_trace(&own->Q));
   for (int c = 0; c < 3; c++) e.s[c] -= mean;
   oz_real rate = 0.5f * oz_sqrt(0.5f * oz_s3_dot(&e, &e));
-  if (f->has_yield) /* only what flows well beyond the yield stress: a paste comes to rest */
+  if (f->has_yield) /* only matter that flows well beyond the yield stress: a paste comes to rest */
     rate = oz_max(rate - (OZ_DILATION_YIELDS / oz_pressure_unit(f)) * oz_yield(f, i) * own->a,
                   oz_set(0.0f));
   oz_real now = oz_min(f->dilation_pace * oz_ld(f->dilation, i) * share, OZ_DILATION_STRAIN * rate);

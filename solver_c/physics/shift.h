@@ -39,7 +39,7 @@ OZ_FN oz_real oz_flow_strain(const oz_frame *f, uint32_t i, oz_real a) {
   oz_real mean = oz_s3_trace(&lam) * (1.0f / 3.0f);
   for (int c = 0; c < 3; c++) lam.s[c] -= mean;
   oz_real shear = oz_sqrt(0.5f * oz_s3_dot(&lam, &lam));
-  if (f->has_yield) { /* what exceeds the yield stress flows */
+  if (f->has_yield) { /* matter beyond the yield stress flows */
     const float unit = f->V0 * f->dt * f->dt / (f->m_ref * f->d * f->d);
     shear = oz_max(shear - (OZ_SHIFT_YIELDS * unit) * oz_yield(f, i), oz_set(0.0f));
   }

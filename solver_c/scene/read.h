@@ -75,7 +75,7 @@ void oz_default_members(const char *group, const oz_member *members, size_t coun
 /* The objects of a part of the scene, name by name. `what` shows one in a refusal. */
 typedef ooze_result (*oz_item_fn)(oz_reader *r, const char *name, json_t *object);
 ooze_result oz_read_map(oz_reader *r, const char *part, const char *what, oz_item_fn read);
-/* The same, with room for the part's items and for what keyframes change of them. */
+/* The same, with room for the part's items and for their values that keyframes change. */
 ooze_result oz_read_items(oz_reader *r, const char *part, const char *what, oz_item_fn read,
                           void **items, size_t item, void **states, size_t state);
 
