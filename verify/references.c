@@ -273,6 +273,45 @@ void verify_film(verify *v) {
   kit_close(&k);
 }
 
+/* ---- a slender cylinder sinks into itself on a slippery floor --------------------------------
+ * Under the height z of fluid above it, a slice of area A0 / l carries rho g z l, l its length over
+ * the first: l' = -rho g z l^2 / (3 mu), so that with k = rho g t / (3 mu) the height is
+ * ln(1 + k h) / k. */
+static void sink(verify *v, double d, double mu, double until) {
+  const double rho = 1000.0;
+  const drum c = {0.02, 0.08};
+  const double low[3] = {-0.024, 0.0, -0.024}, high[3] = {0.024, 0.08, 0.024};
+  char row[64], curve[80];
+  snprintf(row, sizeof row, "sink.%gPas.%gmm", mu, 1000.0 * d);
+  if (!verify_wants(v, row)) return;
+  kit k;
+  kit_open(&k, verify_machine(v), d);
+  kit_floor(&k, 0.0);
+  kit_fill(&k, kit_fluid(&k, mu, 0.0), low, high, in_drum, &c);
+  double got = 0.0, exact = 1.0;
+  snprintf(curve, sizeof curve, "height, m (over s), %g Pa s, %g mm", mu, 1000.0 * d);
+  for (int f = 1; kit_good(&k) && f <= (int)lround(until / FRAME); ++f) {
+    kit_step(&k, FRAME, 8);
+    kit_read(&k);
+    double top = 0.0;
+    for (uint32_t i = 0; i < k.count; ++i) top = fmax(top, (double)k.x[i][1]);
+    const double per = rho * G * f * FRAME / (3.0 * mu);
+    got = top + 0.5 * d, exact = log(1.0 + per * c.height) / per;
+    verify_point(v, curve, f * FRAME, got, exact);
+  }
+  if (verify_ran(v, &k)) {
+    verify_within(v, got, exact, 0.05, "m", "%s", row);
+    verify_note(v, "height after %g s, 80 mm at first", until);
+  }
+  kit_close(&k);
+}
+
+void verify_sink(verify *v) {
+  sink(v, 0.004, 100.0, 0.5);
+  sink(v, 0.004, 1000.0, 1.0);
+  if (verify_at(v) != VERIFY_QUICK) sink(v, 0.003, 100.0, 0.5);
+}
+
 /* ---- fluid at rest in a box keeps its volume ------------------------------------------------ */
 
 static void at_rest(verify *v, double mu, const char *name) {

@@ -208,8 +208,8 @@ void verify_slip(verify *v) {
         "highest particle from a sticky plate that goes up at 0.1 m/s, after 0.25 s");
   lifts(v, 1, 1e4, 1.0, "particles.lifts", "the same plate, of boundary particles");
   double left = lift(v, &k, 0, 0.0, 0.0);
-  if (verify_ran(v, &k)) verify_at_least(v, left, 2.0, "d", "stick.none");
-  verify_note(v, "a slippery plate without stick");
+  if (verify_ran(v, &k)) verify_at_least(v, left, 1.75, "d", "stick.none");
+  verify_note(v, "a slippery plate without stick: half a separation, and 1.25 that it rose");
   kit_close(&k);
   lifts(v, 0, 0.0, 1.0, "thick", "no stick, but 500 Pa s have to flow before air comes in between");
   double fell = hang(v, &k, 20.0);

@@ -179,6 +179,7 @@ ooze_result oz_counts_before_step(ooze_solver *s, double duration) {
   oz_counts *c = &s->run.counts;
   OZ_TRY(oz_materials_to_backend(s)); /* which laws of flow there are */
   OZ_TRY(oz_extremes_before_step(s));
+  oz_materials_find_memory(s);
   c->substeps = substep_count(s, duration);
   c->velocity = p->velocity_iterations ? p->velocity_iterations : 10u;
   c->position = p->position_iterations ? p->position_iterations : 5u;

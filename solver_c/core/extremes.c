@@ -16,6 +16,7 @@ static void widen(oz_extremes *e, const ooze_material *m) {
   e->density = fminf(e->density, m->density);
   e->most_density = fmaxf(e->most_density, m->density);
   e->viscosity = fminf(e->viscosity, m->viscosity);
+  e->most_viscosity = fmaxf(e->most_viscosity, m->viscosity);
   e->relaxation_time = fmaxf(e->relaxation_time, m->relaxation_time);
   if (modulus * e->solid_density > e->modulus * density)
     e->modulus = modulus, e->solid_density = density;
@@ -77,7 +78,7 @@ ooze_result oz_extremes_before_step(ooze_solver *s) {
     return oz_host_no_memory(s, bytes);
   s->extremes = list;
   for (uint32_t k = 0; k < s->material_count; ++k) {
-    s->extremes[k] = (oz_extremes){INFINITY, 0.0f, INFINITY, 0.0f, 0.0, 1.0};
+    s->extremes[k] = (oz_extremes){INFINITY, 0.0f, INFINITY, 0.0f, 0.0f, 0.0, 1.0};
     if (!some) widen(&s->extremes[k], &s->materials[k]);
   }
   for (uint32_t i = 0; some && i < s->emitters.count; ++i) {

@@ -1,5 +1,6 @@
 /* Materials: sets of values that particles are given. Number 0 is always there.
  * SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdio.h>
 
 #include "core/particles.h"
@@ -32,6 +33,30 @@ static uint32_t laws_of(const ooze_material *m) {
          (m->solvent_viscosity > 0 ? OZ_LAW_SOLVENT : 0u);
 }
 
+/* Pa s: viscosity from which on fluid of this material is thick at the scale of a particle, mu t /
+ * rho d^2 above 0.3 with t = 1/240 s, and has a least memory. A paste has a memory of its own, and
+ * so have the other models and schemes: infinity. */
+static float thick_from(const ooze_solver *s, const ooze_material *m) {
+  const float scale = 240.0f * m->density * s->separation * s->separation;
+  if (s->params.model != OOZE_MODEL_CONFORMATION || s->params.scheme != OOZE_SCHEME_OOZE ||
+      m->yield_stress > 0)
+    return INFINITY;
+  return 0.3f * scale - m->solvent_viscosity;
+}
+
+void oz_materials_find_memory(ooze_solver *s) {
+  const int own = oz_field_there(s, OZ_FIELD_VISCOSITY);
+  s->has_memory = 0;
+  for (uint32_t i = 0; i < s->material_count; ++i) {
+    const ooze_material *m = &s->materials[i];
+    float ramp[OZ_RAMP_POINTS][3], most = fmaxf(m->viscosity, m->consistency);
+    oz_material_ramp(m, ramp);
+    for (uint32_t k = 0; k < OZ_RAMP_POINTS && ramp[k][0] > 0; ++k) most = fmaxf(most, ramp[k][1]);
+    if (own) most = fmaxf(most, s->extremes[i].most_viscosity);
+    s->has_memory |= most > thick_from(s, m);
+  }
+}
+
 /* Allocates, but only in the first step after a material was changed. */
 ooze_result oz_materials_to_backend(ooze_solver *s) {
   if (s->matter_known) return OOZE_OK;
@@ -47,6 +72,7 @@ ooze_result oz_materials_to_backend(ooze_solver *s) {
     const ooze_material *m = &s->materials[i];
     matter[i].density = m->density;
     matter[i].relaxation_time = m->relaxation_time;
+    matter[i].thick = m->consistency > thick_from(s, m) ? -1.0f : thick_from(s, m);
     matter[i].compliance = m->compliance;
     matter[i].viscosity = m->viscosity;
     matter[i].temperature = m->temperature;

@@ -26,6 +26,7 @@ ooze_result ooze_params_set(ooze_solver *s, const ooze_params *params) {
   if (in.model != OOZE_MODEL_BLEND && s->params.model == OOZE_MODEL_BLEND)
     OZ_TRY(oz_particles_rest_nowhere(s));
   if (in.rest && !s->params.rest) OZ_TRY(oz_labels_begin(s));
+  if (in.model != s->params.model || in.scheme != s->params.scheme) s->matter_known = 0;
   s->params = in;
   return OOZE_OK;
 }

@@ -61,6 +61,7 @@ typedef struct oz_extremes {
   float density;         /* kg/m^3, least */
   float most_density;    /* kg/m^3, greatest */
   float viscosity;       /* Pa s, least */
+  float most_viscosity;  /* Pa s, greatest */
   float relaxation_time; /* s, greatest */
   /* Pa and kg/m^3 of those that keep their shape, greatest modulus over density; 0: none does */
   double modulus, solid_density;
@@ -117,7 +118,7 @@ struct ooze_solver {
    * time among those; the greatest diffusivity of heat and of mixing (m^2/s). Valid when
    * matter_known is set. */
   uint32_t has_tension, has_adhesion, has_yield, has_heat, has_air, has_ramps;
-  uint32_t ramps_have_relaxation_time;
+  uint32_t ramps_have_relaxation_time, has_memory;
   uint32_t laws; /* of flow: OZ_LAW_* of all materials */
   float diffusivity, mixing;
   uint32_t matter_known; /* the backend has them as they are */
@@ -164,6 +165,8 @@ ooze_result oz_boundary_before_step(ooze_solver *s);
 ooze_result oz_bodies_to_backend(ooze_solver *s); /* bodies.c: likewise */
 /* materials.c: the physics' table, where it changed */
 ooze_result oz_materials_to_backend(ooze_solver *s);
+/* Whether some fluid is thick enough for a least memory; after oz_extremes_before_step. */
+void oz_materials_find_memory(ooze_solver *s);
 /* extremes.c: s->extremes are known */
 ooze_result oz_extremes_before_step(ooze_solver *s);
 /* tension.c: the greatest tension of a material over the limit of a substep of dt seconds; the

@@ -208,7 +208,8 @@ static int is_explicit(const oz_frame *f) { return f->scheme == OOZE_SCHEME_STRE
 static void set_switches(const oz_step *s, oz_frame *f) {
   const int printed = is_printed(f), explicit_stress = is_explicit(f),
             projects = f->scheme == OOZE_SCHEME_OOZE && s->velocity_iterations;
-  f->has_relaxation_time = s->has_relaxation_time;
+  f->has_relaxation_time = s->has_relaxation_time != 0;
+  f->has_memory = s->has_memory != 0;
   f->sequential = f->body_count != 0;
   f->fused_density = !f->sequential && !s->has_boundary && !explicit_stress && !printed;
   f->has_yield = s->has_yield;

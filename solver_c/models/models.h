@@ -19,8 +19,9 @@ typedef struct oz_step {
   double mean_neighbours;
   uint32_t rebuilt;
   uint32_t has_relaxation_time; /* some particle has a relaxation time above 0 */
-  uint32_t has_yield; /* some material has a yield stress; has_relaxation_time is then set too */
-  uint32_t laws;      /* of flow that some material has: OZ_LAW_* */
+  uint32_t has_memory; /* some material has a least memory; has_relaxation_time is then set too */
+  uint32_t has_yield;  /* some material has a yield stress; has_relaxation_time is then set too */
+  uint32_t laws;       /* of flow that some material has: OZ_LAW_* */
   /* some material conducts heat; some material has values by temperature */
   uint32_t has_heat, has_ramps;
   uint32_t has_air;      /* the free surface exchanges heat */

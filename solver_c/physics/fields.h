@@ -45,7 +45,8 @@ OZ_FN oz_real oz_of_matter(const oz_frame *f, uint32_t i, const float *member) {
   return oz_gather1(member, m, OZ_MATTER_FLOATS);
 }
 
-OZ_FN oz_real oz_relaxation_time(const oz_frame *f, uint32_t i) {
+/* s: relaxation time that a particle was given. */
+OZ_FN oz_real oz_given_relaxation_time(const oz_frame *f, uint32_t i) {
   return f->relaxation_time ? oz_ld(f->relaxation_time, i)
                             : oz_of_matter(f, i, &f->matter->relaxation_time);
 }
@@ -56,6 +57,14 @@ OZ_FN oz_real oz_compliance(const oz_frame *f, uint32_t i) {
 
 OZ_FN oz_real oz_viscosity(const oz_frame *f, uint32_t i) {
   return f->viscosity ? oz_ld(f->viscosity, i) : oz_of_matter(f, i, &f->matter->viscosity);
+}
+
+/* s: relaxation time that a particle has in the stages. */
+OZ_FN oz_real oz_relaxation_time(const oz_frame *f, uint32_t i) {
+  oz_real given = oz_given_relaxation_time(f, i);
+  if (!f->has_memory) return given;
+  oz_mask thick = oz_viscosity(f, i) > oz_of_matter(f, i, &f->matter->thick);
+  return oz_max(given, oz_select(thick, oz_set(OZ_LEAST_MEMORY), oz_set(0.0f)));
 }
 
 OZ_FN oz_real oz_density(const oz_frame *f, uint32_t i) {
@@ -69,7 +78,11 @@ OZ_FN oz_real oz_solvent_viscosity(const oz_frame *f, uint32_t i) {
 
 /* of one particle */
 OZ_FN float oz_relaxation_time_of(const oz_frame *f, uint32_t i) {
-  return f->relaxation_time ? f->relaxation_time[i] : f->matter[oz_matter_of(f, i)].relaxation_time;
+  const float given =
+      f->relaxation_time ? f->relaxation_time[i] : f->matter[oz_matter_of(f, i)].relaxation_time;
+  if (!f->has_memory || given > OZ_LEAST_MEMORY) return given;
+  const oz_matter *m = &f->matter[oz_matter_of(f, i)];
+  return (f->viscosity ? f->viscosity[i] : m->viscosity) > m->thick ? OZ_LEAST_MEMORY : given;
 }
 
 OZ_FN float oz_compliance_of(const oz_frame *f, uint32_t i) {

@@ -137,18 +137,20 @@ typedef struct oz_frame {
   oz_tension tension;
 
   /* ---- conditions of the substep ---- */
-  uint32_t has_relaxation_time; /* some particle has a relaxation time: Q is not I everywhere */
-  uint32_t has_yield;           /* some material has a yield stress */
-  uint32_t laws;                /* OZ_LAW_* that some material has */
-  uint32_t has_boundary;        /* there are boundary particles */
-  uint32_t boundary_still;      /* boundary particles rest, in the last substep and in this one */
-  uint32_t has_loads;           /* loads on boundary particles are summed */
-  uint32_t has_slip;            /* some boundary particles let fluid slip: those have rows */
-  uint32_t body_sticks;         /* body_touch: some body holds fluid in this iteration */
-  uint32_t body_clings;         /* body_stick: thick fluid clings to bodies with friction */
-  uint32_t body_adheres;        /* tension: some fluid's adhesion is not 1 */
-  uint32_t is_conformation;     /* the model is conformation, which owns the multipliers */
-  uint32_t projects_velocity;   /* velocities are projected before positions, walls included */
+  /* Some particle has a relaxation time, so that Q is not I everywhere; some material has a least
+   * memory. A kernel is given several frames, hence two bytes each. */
+  uint16_t has_relaxation_time, has_memory;
+  uint32_t has_yield;         /* some material has a yield stress */
+  uint32_t laws;              /* OZ_LAW_* that some material has */
+  uint32_t has_boundary;      /* there are boundary particles */
+  uint32_t boundary_still;    /* boundary particles rest, in the last substep and in this one */
+  uint32_t has_loads;         /* loads on boundary particles are summed */
+  uint32_t has_slip;          /* some boundary particles let fluid slip: those have rows */
+  uint32_t body_sticks;       /* body_touch: some body holds fluid in this iteration */
+  uint32_t body_clings;       /* body_stick: thick fluid clings to bodies with friction */
+  uint32_t body_adheres;      /* tension: some fluid's adhesion is not 1 */
+  uint32_t is_conformation;   /* the model is conformation, which owns the multipliers */
+  uint32_t projects_velocity; /* velocities are projected before positions, walls included */
   /* density and conformation move one after the other (models/conformation.c) */
   uint32_t sequential;
   /* strain and conform_move also move pairs of the start neighbour list by the density (strain) */

@@ -36,7 +36,8 @@ OZ_FN oz_real oz_rest_viscosity(const oz_frame *f, uint32_t i) {
  * yields; and solvent that stands beside it. */
 OZ_FN oz_real oz_added_solvent(const oz_frame *f, uint32_t i, int beside) {
   oz_real zero = oz_set(0.0f);
-  oz_mask apart = (oz_relaxation_time(f, i) > zero) & oz_not(oz_yield(f, i) > zero);
+  oz_mask apart =
+      (oz_relaxation_time(f, i) > oz_set(OZ_LEAST_MEMORY)) & oz_not(oz_yield(f, i) > zero);
   oz_real solvent = oz_solvent_viscosity(f, i);
   return beside ? oz_select(apart, solvent, zero) : oz_select(apart, zero, solvent);
 }

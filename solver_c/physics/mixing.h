@@ -30,7 +30,8 @@ OZ_FN void oz_mix_begin_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_real phi = oz_min(two, oz_min(f->heat_moment / oz_max(acc[1], tiny),
                                    2.0f * f->heat_sum / oz_max(acc[0], tiny)));
   oz_real rate = oz_select(oz_fluid(f, i), oz_of_matter(f, i, &f->matter->mixing), zero);
-  oz_v3 v = {oz_density(f, i), oz_viscosity(f, i), oz_relaxation_time(f, i)}, w = {rate, phi, zero};
+  oz_v3 v = {oz_density(f, i), oz_viscosity(f, i), oz_given_relaxation_time(f, i)},
+        w = {rate, phi, zero};
   oz_vec_st(f->dx, i, v, oz_compliance(f, i));
   oz_vec_st(f->y2, i, w, zero);
 }

@@ -133,10 +133,14 @@ typedef struct oz_nozzle {
 /* A material's values beyond those that each particle carries. */
 #define OZ_RAMP_POINTS 8
 
+/* Seconds that the strain of thick fluid is remembered at least (docs/theory/conformation.md). */
+#define OZ_LEAST_MEMORY 0.002f
+
 typedef struct oz_matter {
   float density; /* kg/m^3 at rest */
   /* s; 1/Pa; Pa s; K: of particles without a value of their own (fields.h) */
   float relaxation_time, compliance, viscosity, temperature;
+  float thick;            /* Pa s: from this viscosity on there is a least memory */
   float yield_stress;     /* Pa; 0: none */
   float conductivity;     /* W/(m K); 0: none */
   float heat_share;       /* m^3 K/J: 1 / (density heat capacity) */

@@ -6,6 +6,7 @@
 
 static const oz_matter stage_matter[2] = {
     {.density = 1000.0f,
+     .thick = 1e30f,
      .solvent_viscosity = 2.0f,
      .thinning_time = 0.1f,
      .flow_index = 0.5f,
@@ -23,6 +24,7 @@ static const oz_matter stage_matter[2] = {
      .ramp_count = 3,
      .ramp = {{250.0f, 1e4f, 10.0f}, {290.0f, 30.0f, 0.0f}, {300.0f, 10.0f, 0.0f}}},
     {.density = 1000.0f,
+     .thick = 10.0f,
      .consistency = 10.0f,
      .flow_index = 0.4f,
      .thinning_sharpness = 2.0f,

@@ -315,7 +315,7 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
   step.mixing = 2e-4f;
   step.has_ramps = kind == LATTICE;
   step.laws = laws;
-  step.has_relaxation_time = step.has_yield = step.has_walls = step.has_nozzles =
+  step.has_relaxation_time = step.has_memory = step.has_yield = step.has_walls = step.has_nozzles =
       step.has_boundary = step.has_loads = step.has_slip = 1;
   const oz_body soft = soft_body(&s);
   /* the density's push is carried by matrices */
@@ -488,7 +488,7 @@ static ooze_result substep(oz_backend *b, ooze_message *why) {
   step.velocity_iterations = params.velocity_iterations;
   step.position_iterations = params.position_iterations;
   step.has_walls = step.has_nozzles = 1;
-  step.has_relaxation_time = relaxes != 0, step.has_tension = pulls != 0;
+  step.has_relaxation_time = step.has_memory = relaxes != 0, step.has_tension = pulls != 0;
   return oz_conformation_substep(&step, 1.0f / 240.0f, why);
 }
 /* Four words a particle of a field, by rank. */

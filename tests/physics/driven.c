@@ -192,15 +192,15 @@ static void momentum(ooze_solver *s, double out[3]) {
   }
 }
 
-/* A free ball that sticks leaves a block of fluid that floats. */
-static double drawn(uint32_t kind, float stick, double *change) {
+/* A free ball with or without friction and stick leaves a block of fluid that floats. */
+static double drawn(uint32_t kind, float stick, float friction, double *change) {
   ooze_solver *s = make(1, 0.0f);
   static float x[1000][3];
   ooze_particles p;
   ooze_material m;
   uint32_t material = 0, n = 0;
   double before[3], after[3], size = 0.0;
-  const ooze_body body = add_ball(s, 3, 4.0f * D, stick, kind);
+  const ooze_body body = add_body(s, 3, 4.0f * D, stick, friction, kind);
   ooze_material_default(&m);
   m.viscosity = 5.0f;
   CHECK_EQ(ooze_material_add(s, &m, &material), OOZE_OK);
@@ -232,8 +232,8 @@ static double drawn(uint32_t kind, float stick, double *change) {
 
 OZ_CASE(what_sticks_gives_its_momentum) {
   for (uint32_t kind = OOZE_BODY_RIGID; kind <= OOZE_BODY_SOFT; kind++) {
-    double change, slowed, free_one = drawn(kind, 0.0f, &change);
-    slowed = drawn(kind, 200.0f, &change);
+    double change, slowed, free_one = drawn(kind, 0.0f, 0.0f, &change);
+    slowed = drawn(kind, 200.0f, 1.0f, &change);
     CHECK(change < 1e-4, "kind %u: momentum changed by %g", kind, change);
     CHECK(slowed < 0.9 * free_one,
           "kind %u: a ball that sticks flies at %g m/s, one that does not at %g", kind, slowed,
