@@ -336,6 +336,16 @@ int oz_colliders_have(const oz_colliders *c, uint32_t role) {
   return 0;
 }
 
+int oz_colliders_drag(const oz_colliders *c) {
+  for (uint32_t i = 0; i < c->count; i++) {
+    const ooze_collider_desc *d = &c->slot[i].desc;
+    if (d->role == OOZE_ROLE_COLLIDE && d->friction > 0.0f &&
+        memcmp(&d->start, &d->end, sizeof d->start))
+      return 1;
+  }
+  return 0;
+}
+
 /* ---- A step ---------------------------------------------------------------------------------
  */
 

@@ -80,6 +80,8 @@ ooze_result oz_colliders_friction_map(oz_colliders *c, uint32_t handle, double s
 ooze_result oz_colliders_gather_friction_maps(oz_colliders *c, ooze_message *why);
 /* 1 if any collider has the role. */
 int oz_colliders_have(const oz_colliders *c, uint32_t role);
+/* Whether a wall with friction moves in this step. */
+int oz_colliders_drag(const oz_colliders *c);
 
 /* The physics' records for the part of the step from fraction f0 to f1 (0 to 1), which takes dt
  * seconds. `out` has room for c->count. */

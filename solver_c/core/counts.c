@@ -109,7 +109,7 @@ static ooze_result find_layers(ooze_solver *s, double gravity, double *out) {
 
 /* Few different counts: a device prepares the launches of each. */
 static uint32_t step_up(double n, uint32_t least, uint32_t most) {
-  static const uint32_t steps[] = {3, 4, 5, 7, 10, 14, 20, 28, 40};
+  static const uint32_t steps[] = {3, 4, 5, 7, 10, 14, 20, 28, 40, 80};
   for (size_t k = 0; k < sizeof steps / sizeof *steps; ++k)
     if (steps[k] >= least && steps[k] >= n) return steps[k] < most ? steps[k] : most;
   return most;
@@ -137,11 +137,15 @@ static double spread(const ooze_solver *s, double dt) {
 #define VELOCITY_LAYERS 0.6
 #define VELOCITY_LEAST 4u
 #define VELOCITY_MOST 40u
+/* Thick fluid between walls that move: what pulls must reach the other wall, and come back, in a
+ * substep, or the fluid tears where it clings. */
+#define VELOCITY_DRAGGED 80u
 
 static uint32_t velocity_count(const ooze_solver *s, double dt, double layers) {
   const double n = VELOCITY_RATE * sqrt(1.0 + 24.0 * spread(s, dt));
   const uint32_t usual = oz_velocity_usual(s->emitters.count > 0, (int)s->has_yield);
   if (n < usual) return step_up(n, VELOCITY_LEAST, usual);
+  if (oz_colliders_drag(&s->colliders)) return step_up(n, usual, VELOCITY_DRAGGED);
   return step_up(VELOCITY_LAYERS * layers, usual, VELOCITY_MOST);
 }
 

@@ -132,10 +132,8 @@ OZ_FN void oz_wall_dilation(const oz_frame *f, uint32_t contact, size_t i) {
 OZ_FN void oz_row_film(const oz_frame *f, const float K[6], const float n[3], float start, float *s,
                        float *share) {
   const float x = start / f->d, reach = oz_minf(1.0f, oz_maxf(0.0f, (1.1f - x) * (1.0f / 0.2f))),
-              across = n[0] * (K[0] * n[0] + 2.0f * (K[3] * n[1] + K[4] * n[2])) +
-                       n[1] * (K[1] * n[1] + 2.0f * K[5] * n[2]) + K[2] * n[2] * n[2],
-              along = K[0] + K[1] + K[2] - across;
-  /* next to a wall a lattice has 0.5 across it, 0.33 at an edge, and 1.269 along it in one layer */
+              across = oz_row_across(K, n), along = K[0] + K[1] + K[2] - across;
+  /* a lattice has 1.269 along a wall in one layer */
   const float deep = oz_minf(1.0f, oz_maxf(0.0f, across * (1.0f / 0.3f))),
               sigma = oz_minf(1.0f, oz_maxf(OZ_ROW_THINNEST, along * (1.0f / 1.269f)));
   *share = (deep * x + (1.0f - deep)) * reach;

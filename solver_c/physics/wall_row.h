@@ -29,13 +29,6 @@ OZ_FN int oz_row_solid(const oz_frame *f, size_t i) {
   return oz_relaxation_time_of(f, (uint32_t)i) > OZ_SOLID_TIME;
 }
 
-/* 0 where a wall holds the particle along its normal too: one that leaves it, unless it is solid.
- */
-OZ_FN float oz_row_slides(const oz_frame *f, size_t i, const float n[3], const float u[3]) {
-  const float *v = f->u + 4 * i, rel[3] = {v[0] - u[0], v[1] - u[1], v[2] - u[2]};
-  return oz_dot3f(rel, n) > 0.0f && !oz_row_solid(f, i) ? 0.0f : 1.0f;
-}
-
 /* Part of the volume in a normal hold: nu / (nu + d sqrt(g d)). Air pressure holds any fluid to a
  * wall until air comes in between. In thin fluids that happens at once, by waves smaller than the
  * particles. */
@@ -45,6 +38,25 @@ OZ_FN float oz_row_sucks(const oz_frame *f, size_t i) {
       sqrtf(9.81f * f->d) * f->dt * f->dt * f->a[i] /
       (f->d * (oz_relaxation_time_of(f, (uint32_t)i) + f->dt) * oz_maxf(f->omega[i], 1e-20f));
   return 1.0f / (1.0f + oz_maxf(thin, 0.0f));
+}
+
+/* 0 where a wall holds the particle along its normal too: one that leaves it, and thick fluid of
+ * brief memory in both directions, because the side of the pull is known only with the stress. A
+ * longer memory lets fluid rebound, and solids leave freely. */
+#define OZ_BRIEF_TIME 0.01f /* s */
+
+OZ_FN float oz_row_slides(const oz_frame *f, size_t i, const float n[3], const float u[3]) {
+  const float *v = f->u + 4 * i, rel[3] = {v[0] - u[0], v[1] - u[1], v[2] - u[2]};
+  const float memory = oz_relaxation_time_of(f, (uint32_t)i);
+  const int thick = memory > 0.0f && memory < OZ_BRIEF_TIME && oz_row_sucks(f, i) > 0.5f;
+  return (oz_dot3f(rel, n) > 0.0f && !oz_row_solid(f, i)) || thick ? 0.0f : 1.0f;
+}
+
+/* Support across a wall of normal n, from K over that of a lattice: 0.5 next to a wall, 0.33 at an
+ * edge, 0 in a single layer. */
+OZ_FN float oz_row_across(const float K[6], const float n[3]) {
+  return n[0] * (K[0] * n[0] + 2.0f * (K[3] * n[1] + K[4] * n[2])) +
+         n[1] * (K[1] * n[1] + 2.0f * K[5] * n[2]) + K[2] * n[2] * n[2];
 }
 
 /* The rows of consecutive particles; zero where there is none. */

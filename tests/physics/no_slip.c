@@ -201,4 +201,61 @@ OZ_CASE(what_relaxes_hangs_in_one_piece) {
   CHECK(moved < 0.5 * (double)d, "%g m", moved);
 }
 
+/* A column of 200 Pa s and 32 by 24 mm between two plates, of which one goes up at 0.1 m/s to 1.8
+ * times the distance: its waist over the first, and the fewest particles in a slice of two
+ * separations. */
+static double drawn(uint32_t *fewest) {
+  enum { ACROSS = 16, LAYERS = 12, SLICES = 10 };
+  static const double fine = 0.002, rate = 0.1, dt = 1.0 / 192.0;
+  static float x[ACROSS * ACROSS * LAYERS][3];
+  ooze_solver *s = cpu_solver((float)fine);
+  uint32_t count = 0, index, in[SLICES] = {0};
+  ooze_material m = thick(200.0);
+  CHECK_OK(ooze_material_add(s, &m, &index), s);
+  ooze_collider_desc c;
+  ooze_collider lower, upper;
+  ooze_collider_desc_default(&c);
+  c.shape = OOZE_SHAPE_BOX, c.half[0] = c.half[2] = 0.1f, c.half[1] = 0.02f;
+  c.start.position[1] = c.end.position[1] = -0.02f;
+  CHECK_OK(ooze_collider_add(s, &c, &lower), s);
+  double gap = LAYERS * fine;
+  c.start.position[1] = c.end.position[1] = (float)gap + 0.02f;
+  CHECK_OK(ooze_collider_add(s, &c, &upper), s);
+  for (int i = 0; i < ACROSS * ACROSS * LAYERS; ++i) {
+    const double a = (i % ACROSS - 7.5) * fine, b = (i / ACROSS % ACROSS - 7.5) * fine;
+    if (hypot(a, b) > 0.016) continue;
+    x[count][0] = (float)a, x[count][2] = (float)b;
+    x[count++][1] = (float)((i / ACROSS / ACROSS + 0.5) * fine);
+  }
+  add_particles(s, index, count, (const float(*)[3])x);
+  while (gap < 1.8 * LAYERS * fine) {
+    ooze_pose from = c.start, to = c.start;
+    from.position[1] = (float)gap + 0.02f, gap += rate * dt, to.position[1] = (float)gap + 0.02f;
+    CHECK_OK(ooze_collider_move(s, upper, &from, &to), s);
+    CHECK_OK(ooze_step(s, dt), s);
+  }
+  CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, count, 0, x), s);
+  double waist = 0.0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const double y = (double)x[i][1];
+    const int slice = (int)(y / gap * SLICES);
+    if (fabs(y - 0.5 * gap) < fine) waist = fmax(waist, hypot((double)x[i][0], (double)x[i][2]));
+    if (slice >= 0 && slice < SLICES) ++in[slice];
+  }
+  *fewest = count;
+  for (int k = 0; k < SLICES; ++k)
+    if (in[k] < *fewest) *fewest = in[k];
+  ooze_solver_destroy(s);
+  return (waist + 0.5 * fine) / 0.0165;
+}
+
+OZ_CASE(what_is_thick_necks_between_plates) {
+  uint32_t fewest;
+  const double waist = drawn(&fewest);
+  printf("waist %.2f, %u particles in the thinnest slice\n", waist, (unsigned)fewest);
+  CHECK(fewest > 40, "torn: %u particles in a slice of two separations", (unsigned)fewest);
+  /* between a uniform stretch and reverse squeeze flow, each by 10% */
+  CHECK(waist > 0.9 * pow(1.8, -0.75) && waist < 1.1 * pow(1.8, -0.5), "%g", waist);
+}
+
 OZ_TEST_MAIN()
