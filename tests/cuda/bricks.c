@@ -1,11 +1,12 @@
 /* Tables of SDF bricks, on the host loops: they find what a search by halves finds, for several
  * colliders, gaps between bricks, and boxes too empty for a table.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cuda/host_block.h"
-
 #include <stdlib.h>
 
+/* before the names of the kit, which it would shadow */
 #include "physics/contact.h"
+
+#include "cuda/host_block.h"
 
 #include "check.h"
 
