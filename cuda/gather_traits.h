@@ -81,7 +81,7 @@ template <> constexpr bool unpacked<stage_gradient> = true;
 /* Stages that gather start positions alone. */
 template <class S> constexpr bool gathers_only_starts = false;
 template <> constexpr bool gathers_only_starts<stage_gradient> = true;
-/* Stages of kind START whose pairs read neither a gradient nor a start position of their own. */
+/* Stages of kind START with pairs that read neither a gradient nor a start position. */
 template <class S> constexpr bool ignores_starts = false;
 template <> constexpr bool ignores_starts<stage_tension_start> = true;
 template <> constexpr bool ignores_starts<stage_tension> = true;

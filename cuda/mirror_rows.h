@@ -70,7 +70,7 @@ struct mirror_team {
     }
     return f->wall_density && omega > 0.0f && planes == 1 && dense;
   }
-  /* Entries that were not loaded ahead: of dense fluid, whose rows are long. By a whole warp. */
+  /* Entries that were not loaded ahead: of dense fluid with long rows. By a whole warp. */
   OZ_D void add_rest(const stage_args &a, oz_place here, bool there, const oz_mirror *seen,
                      oz_real *sum) const {
     const uint32_t lane = threadIdx.x % T;

@@ -17,7 +17,7 @@ int lanes_for(const gpu *g) {
   if (g->lanes_override && (uint64_t)g->count * (uint64_t)g->lanes_override / BLOCK <
                                g->sums.partial.bytes / (sizeof(double) * MAX_SUMS))
     return g->lanes_override;
-  /* 16 for fewest particles, whose few blocks wait for memory; else 4 at most: kernels with more
+  /* 16 for fewest particles: few blocks wait for memory; else 4 at most: kernels with more
    * threads a particle store gradients, and neither fuse nor overlap. Of these as many as one wave
    * holds. Two need more registers: 70% of a wave (74 thousand particles on the
    * H200); beyond that one thread in a balanced wave is faster */
@@ -58,7 +58,7 @@ bool overlaps_density_list(const gpu *g, const launch &l) {
 }
 
 /* Three sets of exact sums: two in turn for deferred sums, of which cg_update clears the next one,
- * and one for all other stages, whose reader clears it. */
+ * and one for all other stages, cleared as it is read. */
 oz_exact_sums *exact_set(const gpu *g, uint32_t which) {
   return reinterpret_cast<oz_exact_sums *>(static_cast<char *>(g->sums.ticket.at) + 256) + which;
 }
@@ -161,7 +161,7 @@ ooze_result prepare_launch(gpu *g, const launch *all, uint32_t k, uint32_t n, oo
   if ((g->streams.unjoined & UNJOINED_SORT) && last_sweep) OZ_TRY(join_sort(g, why));
   return OOZE_OK;
 }
-/* Stages whose status the next kernel carries. */
+/* Stages with a status that the next kernel carries. */
 bool leaves_status(const launch &l) {
   return l.on_wall_stream || l.stage == OZ_STAGE_bound || l.stage == OZ_STAGE_wall_planes ||
          l.stage == OZ_STAGE_wall_hold;

@@ -23,7 +23,7 @@ public:
   bool step(const char *node, const Parms &parms, const StepInput &input, GU_Detail &gdp,
             Report &report);
   Turn turn;          // of users that share it
-  Host host;          // whose boss the caller sets
+  Host host;          // its boss is set by the caller
   int64 loads = 0;    // how often the solver was filled from attributes, for tests
   bool ahead = false; // as on a GPU, for tests
   void drop();        // the cache

@@ -1,6 +1,6 @@
 /* Particles that come in between substeps, on the host loops: the same bits whether their rows are
  * staged or uploaded one by one, and whether lists are built ahead or in their turn; with stray
- * particles, whose cells share codes with those of the others.
+ * particles in cells that share codes with those of the others.
  * SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE 1 /* setenv */
 #include "cuda/host_block.h"

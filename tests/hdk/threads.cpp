@@ -140,7 +140,7 @@ OZ_CASE(copies_of_a_microsolver_may_solve_at_the_same_time) {
 }
 
 // Memory for the result is made on another thread while the solver steps, as beside a GPU. Neither
-// the result shows it, nor the frame before, whose pages it shares.
+// the result shows it, nor the frame before with the same pages.
 OZ_CASE(memory_made_during_a_step_does_not_show) {
   fresh_world();
   SOP_Node *solver = node("ooze::solver::1.0", {});

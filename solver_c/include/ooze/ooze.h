@@ -118,8 +118,8 @@ typedef struct ooze_params {
   float cfl;
   uint32_t min_substeps; /* bounds of the adaptive count. Default 1. */
   uint32_t max_substeps; /* Default 64. */
-  /* conjugate gradient iterations on velocities. 0: automatic, 4 to 40 by viscosity, layers of
-   * fluid and emitters. Default 0. */
+  /* conjugate gradient iterations on velocities. 0: automatic, 4 to 80 by viscosity, layers of
+   * fluid, emitters and moving walls. Default 0. */
   uint32_t velocity_iterations;
   /* density + conformation iterations on positions. 0: automatic, 5 to 20 by layers of fluid,
    * emitters and yield stress. Default 0. */

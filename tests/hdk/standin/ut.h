@@ -74,7 +74,7 @@ struct World {
 World &world();
 std::recursive_mutex &gate();           // of state shared by nodes that cook on several threads
 int64 new_id();                         // a data id
-inline std::atomic<int64> &hardened() { // attributes whose pages were made their own
+inline std::atomic<int64> &hardened() { // attributes with pages made their own
   static std::atomic<int64> count{0};
   return count;
 }
