@@ -20,7 +20,7 @@ ooze_result oz_cauchy_substep(oz_step *s, float dt, ooze_message *why) {
   oz_backend *b = s->backend;
   oz_frame frame, *f = &frame;
   if (!oz_open_frame(s, f, dt)) return OOZE_OK;
-  f->has_boundary = s->has_boundary;
+  f->has_boundary = s->has_boundary != 0;
   f->has_loads = s->has_loads;
   bound(f, s->params, s->least_density);
 

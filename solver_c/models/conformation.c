@@ -32,7 +32,9 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
     RUN(kick);
     if (s->has_yield) {
       RUN(slip_hold);
+      f->filters_velocity = 0;
       OZ_TRY(slip(b, f, why));
+      f->filters_velocity = 1;
       RUN(slip_push);
     }
   }
@@ -218,7 +220,8 @@ static void set_switches(const oz_step *s, oz_frame *f) {
   f->shifting = projects ? s->params->shifting : 0.0f;
   f->dilates = f->shifting > 0.0f && f->volume_split;
   f->is_conformation = 1;
-  f->has_boundary = s->has_boundary;
+  f->has_boundary = s->has_boundary != 0;
+  f->filters_velocity = 1;
   f->has_loads = s->has_loads;
   f->has_slip = s->has_slip && !printed;
   f->first_iteration = 1;

@@ -166,7 +166,8 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->beta = 1.9f;
   f->time = (float)time;
   f->single_search = 0;
-  f->has_boundary = 0; /* a model that runs the stages of boundary.h sets it */
+  /* a model that runs the stages of boundary.h sets both */
+  f->has_boundary = f->filters_velocity = 0;
   f->rows_without_gradients = 0;
   blend_constants(f, params);
   cauchy_constants(f, params);

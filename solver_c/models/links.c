@@ -41,7 +41,7 @@ ooze_result oz_links_substep(oz_step *s, float dt, ooze_message *why) {
   const ooze_params *p = s->params;
   if (!oz_open_frame(s, f, dt)) return OOZE_OK;
   constants(f, p, s->least_density < s->most_density, dt);
-  f->has_boundary = s->has_boundary;
+  f->has_boundary = s->has_boundary != 0;
   f->has_loads = s->has_loads;
   f->has_slip = s->has_slip;
   f->rows_without_gradients = !(s->has_heat || s->has_mixing);

@@ -15,10 +15,10 @@ OZ_FN int oz_is_boundary(const oz_frame *f, uint32_t i) {
 }
 
 /* True if the start row of particle i holds a boundary particle. Such a particle gets a wall
- * contact, with or without a wall nearby. */
+ * contact, with or without a wall nearby, for loads and for its strain (wall_points.h). */
 OZ_FN int oz_load_near(const oz_frame *f, uint32_t i) {
   const uint32_t length = f->start_length[i];
-  if (!f->has_loads) return 0;
+  if (!f->has_loads && !(f->has_boundary && f->projects_velocity)) return 0;
   for (uint32_t m = 0; m < length; m++)
     if (oz_is_boundary(f, oz_neighbour(f, i, m))) return 1;
   return 0;

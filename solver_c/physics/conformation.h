@@ -6,7 +6,7 @@
 #define OZ_PHYSICS_CONFORMATION_H
 
 #include "physics/stage_parts.h"
-#include "physics/wall_row.h"
+#include "physics/wall_points.h"
 
 /* ---- pieces ---- */
 
@@ -217,12 +217,14 @@ OZ_FN void oz_send(const oz_frame *f, uint32_t i, const oz_s3 *lam, const oz_s3 
   } else
     A = oz_s3_mul_s(lam, B);
   for (int c = 0; c < 9; c++) A.m[c] *= -f->d;
+  oz_points_stress(f, i, &A);
   oz_matrix_st(f->A, i, &A);
 }
 
 /* 2 sym(M B) / d: strain of a field v from its differences; goal: as in oz_row_strain. */
-OZ_FN oz_s3 oz_strain_of(const oz_frame *f, uint32_t i, const oz_m3 *m, const oz_s3 *B, oz_v3 v,
+OZ_FN oz_s3 oz_strain_of(const oz_frame *f, uint32_t i, oz_m3 *m, const oz_s3 *B, oz_v3 v,
                          float goal, float scale) {
+  oz_points_strain(f, i, v, goal, m);
   oz_m3 L = oz_m3_mul_s(m, B);
   oz_row_strain(f, i, v, goal, &L);
   oz_s3 e = oz_m3_sym(&L);
@@ -401,7 +403,7 @@ OZ_FN oz_q4 oz_bound_eigen(const oz_frame *f, uint32_t i, const oz_real *acc, co
   oz_s3_eigen(&P, 3, w, &U);
 #if OZ_GPU /* in a fused kernel, behind wall_rows; elsewhere that stage adds it */
   const uint32_t slot = f->contact_of ? f->contact_of[i] : 0u;
-  if (slot && f->wall_row[slot - 1].b > 0.0f) {
+  if (slot && (f->wall_row[slot - 1].b > 0.0f || f->wall_row[slot - 1].points_c > 0.0f)) {
     const float more =
         oz_row_bound(f, f->wall_row + slot - 1, f->omega[i], oz_max(w[0], oz_max(w[1], w[2])));
     for (int c = 0; c < 3; c++) w[c] += more;

@@ -140,9 +140,11 @@ typedef struct oz_frame {
   /* Some particle has a relaxation time, so that Q is not I everywhere; some material has a least
    * memory. A kernel is given several frames, hence two bytes each. */
   uint16_t has_relaxation_time, has_memory;
-  uint32_t has_yield;         /* some material has a yield stress */
-  uint32_t laws;              /* OZ_LAW_* that some material has */
-  uint32_t has_boundary;      /* there are boundary particles */
+  uint32_t has_yield; /* some material has a yield stress */
+  uint32_t laws;      /* OZ_LAW_* that some material has */
+  /* there are boundary particles; the rest filter works on velocities, in which walls move, and not
+   * on changes of them */
+  uint16_t has_boundary, filters_velocity;
   uint32_t boundary_still;    /* boundary particles rest, in the last substep and in this one */
   uint32_t has_loads;         /* loads on boundary particles are summed */
   uint32_t has_slip;          /* some boundary particles let fluid slip: those have rows */

@@ -167,14 +167,16 @@ OZ_LOAD_OF_STAGE(tension, tension, START, oz_tension_scale(f) * f->m_ref)
 /* ---- conformation ---- */
 
 /* Load of the whole velocity phase: A = -d Lam B with its final multipliers, dx = omega A sum of
- * ghat. Boundary particles have no multiplier of their own. */
+ * ghat, twice where points are in the strain as images (wall_points.h). Boundary particles have no
+ * multiplier of their own. */
 OZ_FN void oz_load_stress_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
   oz_load *l = oz_load_at(f, contact, &i);
   if (!l || !l->count) return;
   oz_s3 lam = oz_lam_of(f, i), B = oz_six_of(f->B, f->stride, i);
   const oz_m3 A = oz_s3_mul_s(&lam, &B);
-  const float scale = f->m_ref * f->inv_dt * f->d;
+  const int image = f->contact_of && f->wall_row[contact].points_c > 0.0f;
+  const float scale = f->m_ref * f->inv_dt * f->d * (image ? 2.0f : 1.0f);
   for (uint32_t k = 0; k < l->count; k++) {
     float *sum = l->sum[k];
     const oz_v3 g = {oz_set(sum[OZ_LOAD_G]), oz_set(sum[OZ_LOAD_G + 1]),
@@ -205,18 +207,23 @@ OZ_FN void oz_load_sent(const oz_frame *f, uint32_t i, const float v[3], float o
   out[0] = oz_first(r.x), out[1] = oz_first(r.y), out[2] = oz_first(r.z);
 }
 
-/* conform_move: A sum of ghat + h / 2 sum of c (y_j - y_i), with the previous y, which is in y2 by
- * now. */
+/* conform_move: A sum of ghat + w sum of c (y_j - y_i), with the previous y, which is in y2 by now,
+ * and the pull of the images (wall_points.h), to which colliders add by their weights. */
 OZ_FN void oz_load_conform_item(const oz_frame *f, uint32_t contact) {
   uint32_t i;
   oz_load *l = oz_load_at(f, contact, &i);
   if (!l) return;
-  const float *y = f->y2 + 4 * (size_t)i, half_h = 0.5f * y[3], scale = f->m_ref * f->inv_dt;
+  const float *y = f->y2 + 4 * (size_t)i, pull = y[3], scale = f->m_ref * f->inv_dt;
+  const oz_wall_row *row = f->contact_of ? f->wall_row + contact : NULL;
+  const float all = row ? row->points_c : 0.0f;
   for (uint32_t k = 0; k < l->count; k++) {
     float *sum = l->sum[k], moved[3];
     oz_load_sent(f, i, sum + OZ_LOAD_G, moved);
-    for (int c = 0; c < 3; c++)
-      sum[c] -= scale * (moved[c] + half_h * (sum[OZ_LOAD_CY + c] - sum[OZ_LOAD_C] * y[c]));
+    for (int c = 0; c < 3; c++) {
+      float by = moved[c] + pull * (sum[OZ_LOAD_CY + c] - sum[OZ_LOAD_C] * y[c]);
+      if (all > 0.0f) by += sum[OZ_LOAD_C] / all * row->points_pull[c];
+      sum[c] -= scale * by;
+    }
   }
 }
 

@@ -101,7 +101,10 @@ typedef struct oz_wall_row {
   float pull[3];  /* m: of the wall, by the multipliers sent last; times the inverse mass */
   float slides;   /* 1: tangential only; 0: it holds along the normal too */
   float sucks;    /* of a normal hold: the part of volume that is in it */
-  float unused[3];
+  /* boundary particles in the same strain (wall_points.h): sums of the zero-energy weight, 0 where
+   * there are none, and of ghat; factor of sliding, 1 in deep fluid; m/s: their motion at the
+   * particle's place; m: their pull, as above; |B sum of ghat| */
+  float points_c, points_g[3], points_film, points_u[3], points_pull[3], points_weight;
 } oz_wall_row;
 
 /* Load of one particle on the boundary particles near it, by collider (physics/load.h). One for

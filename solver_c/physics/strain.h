@@ -32,6 +32,7 @@ OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const 
   const oz_s3 *B = &o->B;
   const oz_v3 y = {o->y[0], o->y[1], o->y[2]};
   oz_m3 Y = oz_difference(acc, y, o->gradient_sum);
+  oz_points_strain(f, i, y, f->dt, &Y);
   *F = oz_m3_mul_s(&Y, B);
   oz_row_strain(f, i, y, f->dt, F);
   for (int c = 0; c < 9; c++) F->m[c] *= f->inv_d;
@@ -131,6 +132,7 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
   F.m[0] -= 1.0f;
   F.m[4] -= 1.0f;
   F.m[8] -= 1.0f;
+  oz_points_move(f, i, &A, o->at.y, on);
   oz_real kh = f->zero_energy_arm * o->at.y[3];
   for (int c = 0; c < 9; c++) A.m[c] = oz_select(on, -f->d * A.m[c] - kh * F.m[c], oz_set(0.0f));
   /* The density moves a pair by d (lam_i + lam_j) grad C, and grad C at the start positions is

@@ -6,7 +6,7 @@
 #include "physics/pairs.h"
 #include "physics/rows.h"
 #include "physics/wall_planes.h"
-#include "physics/wall_row.h"
+#include "physics/wall_points.h"
 
 /* factor on the mirror pressure of models without wall rows, whose walls push with the slope of a
  * half-space */
@@ -118,7 +118,6 @@ OZ_FN void oz_wall_dilation(const oz_frame *f, uint32_t contact, size_t i) {
 
 /* Distances below a quarter of a separation count as that: contact keeps fluid further away. */
 #define OZ_ROW_NEAREST 0.25f
-#define OZ_ROW_THINNEST 0.3f /* separations: least thickness of a film */
 
 /* The share theta of a wall, and the distance over which fluid shears towards it. K: of the
  * particle, over that of a lattice; start: its distance.
@@ -133,17 +132,25 @@ OZ_FN void oz_row_film(const oz_frame *f, const float K[6], const float n[3], fl
                        float *share) {
   const float x = start / f->d, reach = oz_minf(1.0f, oz_maxf(0.0f, (1.1f - x) * (1.0f / 0.2f))),
               across = oz_row_across(K, n), along = K[0] + K[1] + K[2] - across;
-  /* a lattice has 1.269 along a wall in one layer */
-  const float deep = oz_minf(1.0f, oz_maxf(0.0f, across * (1.0f / 0.3f))),
-              sigma = oz_minf(1.0f, oz_maxf(OZ_ROW_THINNEST, along * (1.0f / 1.269f)));
+  const float deep = oz_film_deep(across), sigma = oz_film_sigma(along);
   *share = (deep * x + (1.0f - deep)) * reach;
   *s = (deep * x + (1.0f - deep) * 0.577f * sigma) * f->d;
 }
 
 OZ_FN oz_wall_row oz_no_row(void) {
-  const oz_wall_row none = {
-      {0.0f, 0.0f, 0.0f}, 0.0f, {0.0f, 0.0f, 0.0f}, 0, {0.0f, 0.0f, 0.0f}, 1.0f, 0.0f,
-      {0.0f, 0.0f, 0.0f}};
+  const oz_wall_row none = {{0.0f, 0.0f, 0.0f},
+                            0.0f,
+                            {0.0f, 0.0f, 0.0f},
+                            0,
+                            {0.0f, 0.0f, 0.0f},
+                            1.0f,
+                            0.0f,
+                            0.0f,
+                            {0.0f, 0.0f, 0.0f},
+                            1.0f,
+                            {0.0f, 0.0f, 0.0f},
+                            {0.0f, 0.0f, 0.0f},
+                            0.0f};
   return none;
 }
 
@@ -169,8 +176,9 @@ OZ_FN void oz_wall_row_made(const oz_frame *f, uint32_t contact, size_t i) {
     row.slides = oz_row_slides(f, i, n, u), row.sucks = oz_row_sucks(f, i);
     for (int a = 0; a < 3; a++) row.w[a] = share * n[a], row.goal[a] = row.b * u[a];
   }
+  if (f->has_boundary) oz_points_made(f, i, &row);
   f->wall_row[contact] = row;
-  if (!(row.b > 0.0f)) return;
+  if (!(row.b > 0.0f || row.points_c > 0.0f)) return;
 #if OZ_GPU
   oz_real p[3];
   const oz_mask on = oz_three_get(f->precond_eigenvalues->v, (uint32_t)i, p);

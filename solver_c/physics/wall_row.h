@@ -59,6 +59,18 @@ OZ_FN float oz_row_across(const float K[6], const float n[3]) {
          n[1] * (K[1] * n[1] + 2.0f * K[5] * n[2]) + K[2] * n[2] * n[2];
 }
 
+/* 0 in a film of one layer, 1 in fluid that is deep. across: as above. */
+OZ_FN float oz_film_deep(float across) {
+  return oz_minf(1.0f, oz_maxf(0.0f, across * (1.0f / 0.3f)));
+}
+
+/* Thickness of a film of one layer, in separations: the layer's density. along: the rest of the
+ * trace of K, over that of a lattice, which has 1.269 in one layer. */
+#define OZ_ROW_THINNEST 0.3f /* separations: least thickness of a film */
+OZ_FN float oz_film_sigma(float along) {
+  return oz_minf(1.0f, oz_maxf(OZ_ROW_THINNEST, along * (1.0f / 1.269f)));
+}
+
 /* The rows of consecutive particles; zero where there is none. */
 typedef struct oz_row_lanes {
   oz_v3 n, w;            /* normal; theta n */
@@ -157,7 +169,7 @@ OZ_FN void oz_row_stress(const oz_frame *f, uint32_t i, oz_m3 *T) {
   }
 }
 
-/* The pull that oz_row_stress has stored, added to a sum of forces. */
+/* The pulls that oz_row_stress and oz_points_stress have stored, added to a sum of forces. */
 OZ_FN void oz_row_pull(const oz_frame *f, uint32_t i, oz_v3 *sum) {
   uint32_t any = 0;
   oz_v3 p;
@@ -168,13 +180,20 @@ OZ_FN void oz_row_pull(const oz_frame *f, uint32_t i, oz_v3 *sum) {
   OZ_ROW_MEMBER(f, i, pull[1], p.y);
   OZ_ROW_MEMBER(f, i, pull[2], p.z);
   sum->x += p.x, sum->y += p.y, sum->z += p.z;
+  if (!f->has_boundary) return;
+  OZ_ROW_MEMBER(f, i, points_pull[0], p.x);
+  OZ_ROW_MEMBER(f, i, points_pull[1], p.y);
+  OZ_ROW_MEMBER(f, i, points_pull[2], p.z);
+  sum->x += p.x, sum->y += p.y, sum->z += p.z;
 }
 
 /* What a row adds to the bound of its particle's eigenvalues (docs/theory/velocity_projection.md):
- * it touches the particle itself with the weight theta d / s. greatest: of the eigenvalues without
- * it, omega S^2 / 3 beta for neighbours all around, which tells S. */
+ * it touches the particle itself with the weight theta d / s, boundary particles with theirs.
+ * greatest: of the eigenvalues without it, omega S^2 / 3 beta for neighbours all around, which
+ * tells S. */
 OZ_FN float oz_row_bound(const oz_frame *f, const oz_wall_row *r, float omega, float greatest) {
-  const float weight = r->b * sqrtf(r->w[0] * r->w[0] + r->w[1] * r->w[1] + r->w[2] * r->w[2]),
+  const float weight = r->b * sqrtf(r->w[0] * r->w[0] + r->w[1] * r->w[1] + r->w[2] * r->w[2]) +
+                       r->points_weight,
               sum = sqrtf(3.0f * f->beta * omega * (greatest > 0.0f ? greatest : 0.0f));
   return weight * (sum + omega * weight) / f->beta;
 }

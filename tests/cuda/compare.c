@@ -189,27 +189,39 @@ static void wall_words(const oz_wall *w, float d, float out[10]) {
 }
 
 /* The wall in the strain of one particle, as far as it takes part: at the kernel's edge the one has
- * a row without a share, the other none. */
-static void row_words(const oz_wall_row *r, float d, float out[11]) {
+ * a row without a share, the other none. Boundary particles as well. */
+enum { ROW_WORDS = 21 };
+static void row_words(const oz_wall_row *r, float d, float out[ROW_WORDS]) {
   const float share = sqrtf(r->w[0] * r->w[0] + r->w[1] * r->w[1] + r->w[2] * r->w[2]);
-  const float words[11] = {r->w[0],
-                           r->w[1],
-                           r->w[2],
-                           share * r->b,
-                           share * r->goal[0],
-                           share * r->goal[1],
-                           share * r->goal[2],
-                           r->pull[0] / d,
-                           r->pull[1] / d,
-                           r->pull[2] / d,
-                           share * r->sucks};
+  const float points = r->points_weight;
+  const float words[ROW_WORDS] = {r->w[0],
+                                  r->w[1],
+                                  r->w[2],
+                                  share * r->b,
+                                  share * r->goal[0],
+                                  share * r->goal[1],
+                                  share * r->goal[2],
+                                  r->pull[0] / d,
+                                  r->pull[1] / d,
+                                  r->pull[2] / d,
+                                  share * r->sucks,
+                                  points,
+                                  points * r->points_film,
+                                  r->points_g[0],
+                                  r->points_g[1],
+                                  r->points_g[2],
+                                  points * r->points_u[0],
+                                  points * r->points_u[1],
+                                  points * r->points_u[2],
+                                  r->points_pull[0] / d,
+                                  r->points_pull[1] / d};
   memcpy(out, words, sizeof words);
 }
 static void compare_rows(const oz_wall_row *a, const oz_wall_row *b, float d, double *scale,
                          double *worst) {
-  float x[11], y[11];
+  float x[ROW_WORDS], y[ROW_WORDS];
   row_words(a, d, x), row_words(b, d, y);
-  for (int c = 0; c < 11; c++) {
+  for (int c = 0; c < ROW_WORDS; c++) {
     *scale = fmax(*scale, fabs((double)x[c]));
     *worst = fmax(*worst, fabs((double)x[c] - (double)y[c]));
   }
