@@ -206,12 +206,22 @@ static int is_printed(const oz_frame *f) { return f->scheme == OOZE_SCHEME_PAPER
 /* The paper's section 3.1: stress as a force. */
 static int is_explicit(const oz_frame *f) { return f->scheme == OOZE_SCHEME_STRESS; }
 
+/* Velocity iterations from which on thick fluid starts from its last stress. Fewer leave an error
+ * so large that a start from it would feed it. */
+#define STRESS_KEPT_FROM 4u
+
+static uint16_t memory_of(const oz_step *s, const oz_frame *f) {
+  if (!s->has_memory) return 0;
+  const int keeps = f->volume_split && s->velocity_iterations >= STRESS_KEPT_FROM;
+  return (uint16_t)(keeps ? OZ_MEMORY_LEAST | OZ_MEMORY_STRESS : OZ_MEMORY_LEAST);
+}
+
 /* The switches of the frame, from the scheme and from the solver's contents. */
 static void set_switches(const oz_step *s, oz_frame *f) {
   const int printed = is_printed(f), explicit_stress = is_explicit(f),
             projects = f->scheme == OOZE_SCHEME_OOZE && s->velocity_iterations;
   f->has_relaxation_time = s->has_relaxation_time != 0;
-  f->has_memory = s->has_memory != 0;
+  f->has_memory = memory_of(s, f);
   f->sequential = f->body_count != 0;
   f->fused_density = !f->sequential && !s->has_boundary && !explicit_stress && !printed;
   f->has_yield = s->has_yield;

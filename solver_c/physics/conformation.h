@@ -5,6 +5,7 @@
 #ifndef OZ_PHYSICS_CONFORMATION_H
 #define OZ_PHYSICS_CONFORMATION_H
 
+#include "physics/law.h"
 #include "physics/stage_parts.h"
 #include "physics/wall_points.h"
 
@@ -103,6 +104,39 @@ OZ_FN oz_s3 oz_stretch(const oz_frame *f, const oz_s3 *q, oz_real inv_q) {
   oz_s3 r;
   for (int c = 0; c < 6; c++) r.s[c] = (q->s[c] - (c < 3 ? mean : oz_set(0.0f))) * inv_q;
   return r;
+}
+
+/* Pressure that a substep starts with, as a multiplier; part: of it. */
+OZ_FN oz_real oz_start_pressure(const oz_frame *f, uint32_t i, oz_real part) {
+  oz_real pressure = oz_ld_or_none(f->pressure, i) * (1.0f / oz_pressure_unit(f)) * part;
+  /* more than a thousand separations in a substep is no pressure */
+  return oz_select(oz_abs(pressure) < oz_set(1e3f), pressure, oz_set(0.0f));
+}
+
+/* Thick fluid with a least memory tells by Q the stress that the substep ended with, as sigma tau /
+ * mu: the result of conformation_step in a converged substep. An unconverged one has more strain
+ * than stress, and strain taken for stress adds up until the fluid bursts. a: compliance without
+ * q. */
+OZ_FN oz_s3 oz_stress_kept(const oz_frame *f, uint32_t i, const oz_s3 *Q, oz_real a) {
+  if (!(f->has_memory & OZ_MEMORY_STRESS)) return *Q;
+  oz_s3 lam = oz_lam_ld(f, i), kept = oz_s3_identity();
+  oz_real tau = oz_relaxation_time(f, i), k = a * tau / (tau + f->dt);
+  (void)oz_s3_take_mean(&lam);
+  for (int c = 0; c < 6; c++) kept.s[c] -= k * lam.s[c];
+  return oz_s3_select(oz_keeps_stress(f, i), &kept, Q);
+}
+
+/* The multiplier that such fluid starts from: the last substep's, its deviator decayed, so that
+ * iterations need only find the difference. Pressure does not decay: what is missing of it in each
+ * substep would press deep fluid together. */
+OZ_FN void oz_start_from_kept(const oz_frame *f, uint32_t i, const oz_s3 *Q, oz_real a,
+                              oz_s3 *lam) {
+  if (!(f->has_memory & OZ_MEMORY_STRESS)) return;
+  const float part = OZ_STRESS_TIME / (OZ_STRESS_TIME + f->dt);
+  oz_real tau = oz_relaxation_time(f, i), pressure = oz_start_pressure(f, i, oz_set(1.0f));
+  oz_s3 dev = oz_stretch(f, Q, part * (tau + f->dt) / (tau * a)), kept;
+  for (int c = 0; c < 6; c++) kept.s[c] = (c < 3 ? pressure : oz_set(0.0f)) - dev.s[c];
+  *lam = oz_s3_select(oz_keeps_stress(f, i) & oz_enough(f, i), &kept, lam);
 }
 
 /* F Q F^T, F = I + S: Q carried along by the motion of a substep. */

@@ -138,7 +138,7 @@ typedef struct oz_frame {
 
   /* ---- conditions of the substep ---- */
   /* Some particle has a relaxation time, so that Q is not I everywhere; some material has a least
-   * memory. A kernel is given several frames, hence two bytes each. */
+   * memory (OZ_MEMORY_*). A kernel is given several frames, hence two bytes each. */
   uint16_t has_relaxation_time, has_memory;
   uint32_t has_yield; /* some material has a yield stress */
   uint32_t laws;      /* OZ_LAW_* that some material has */

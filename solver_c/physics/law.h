@@ -23,6 +23,20 @@ OZ_FN oz_mask oz_thins(const oz_frame *f, uint32_t i) {
          ((oz_of_matter(f, i, &f->matter->thinning_time) > zero) & (oz_viscosity(f, i) > zero));
 }
 
+/* Lanes of thick fluids whose memory is the least one: they keep the stress that a substep ends
+ * with. Laws of flow keep more than one tensor can tell. */
+OZ_FN oz_mask oz_keeps_stress(const oz_frame *f, uint32_t i) {
+  const oz_real least = oz_set(OZ_LEAST_MEMORY), zero = oz_set(0.0f);
+  const oz_matter *m = f->matter;
+  oz_mask keeps =
+      oz_not(oz_given_relaxation_time(f, i) > least) & oz_not(oz_relaxation_time(f, i) < least);
+  if (f->laws & OZ_LAW_RATE) keeps &= oz_not(oz_thins(f, i));
+  if (f->laws & OZ_LAW_EXTENDS) keeps &= oz_not(oz_of_matter(f, i, &m->extensibility) > zero);
+  if (f->laws & OZ_LAW_SECOND)
+    keeps &= oz_not(oz_of_matter(f, i, &m->second_relaxation_time) > zero);
+  return keeps;
+}
+
 /* Pa s: viscosity to which the relaxation time belongs. A power law without an upper bound has that
  * of a rate of 1/s. */
 OZ_FN oz_real oz_rest_viscosity(const oz_frame *f, uint32_t i) {

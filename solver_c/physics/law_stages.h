@@ -30,10 +30,10 @@ OZ_FN void oz_law_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_mask yields = yield > zero;
   for (int c = 0; c < 6; c++) dev.s[c] *= oz_select(yields, held, part);
   part = oz_select(yields, one, part);
-  oz_real pressure = oz_ld_or_none(f->pressure, i) * unit * part;
-  pressure = oz_select(oz_abs(pressure) < oz_set(1e3f), pressure, zero);
+  oz_real pressure = oz_start_pressure(f, i, part);
   for (int c = 0; c < 6; c++)
     lam.s[c] = oz_select(elastic, (c < 3 ? pressure : zero) - dev.s[c], zero);
+  oz_start_from_kept(f, i, &T, a, &lam);
   oz_lam_st(f, i, &lam);
   oz_send(f, i, &lam, &B);
   oz_planes6_st(f->carried, f->stride, i, &T);
@@ -93,6 +93,7 @@ OZ_FN void oz_law_update_end(const oz_frame *f, uint32_t i, const oz_real *acc, 
     Q = oz_s3_select(yield > zero, &Y, &Q);
     oz_slip_turn(f, i, &R, kept);
   }
+  Q = oz_stress_kept(f, i, &Q, a);
   Q = oz_conformation_within(&Q, least, most);
   Q = oz_s3_select(oz_enough(f, i), &Q, &one);
   oz_planes6_st(f->q, f->stride, i, &Q);

@@ -36,15 +36,14 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
     part = oz_select(yields, oz_set(1.0f), part);
   } else
     for (int c = 0; c < 6; c++) dev.s[c] *= part;
-  oz_real pressure = oz_ld_or_none(f->pressure, i) * unit * part;
-  /* more than a thousand separations in a substep is no pressure */
-  pressure = oz_select(oz_abs(pressure) < oz_set(1e3f), pressure, oz_set(0.0f));
+  oz_real pressure = oz_start_pressure(f, i, part);
   oz_mask start =
       f->scheme == 3 ? oz_enough(f, i) : elastic & (oz_set((float)f->volume_split) > oz_set(0.5f));
   if (f->scheme == 3) /* explicit stress (the paper's section 3.1): all of (Q - I) / a at once */
     for (int c = 0; c < 6; c++) dev.s[c] = (Q.s[c] - one.s[c]) / a;
   for (int c = 0; c < 6; c++)
     lam.s[c] = oz_select(start, (c < 3 ? pressure : oz_set(0.0f)) - dev.s[c], oz_set(0.0f));
+  oz_start_from_kept(f, i, &Q, a, &lam);
   oz_lam_st(f, i, &lam);
   oz_send(f, i, &lam, &B);
   oz_st(f->a, i, a / q);

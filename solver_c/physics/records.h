@@ -138,6 +138,14 @@ typedef struct oz_nozzle {
 
 /* Seconds that the strain of thick fluid is remembered at least (docs/theory/conformation.md). */
 #define OZ_LEAST_MEMORY 0.002f
+/* has_memory of the frame */
+enum {
+  OZ_MEMORY_LEAST = 1, /* some material has a least memory */
+  OZ_MEMORY_STRESS = 2 /* which is that of the last substep's stress (oz_stress_kept) */
+};
+/* s: decay of the stress that a substep of such fluid starts from
+ * (docs/theory/velocity_projection.md) */
+#define OZ_STRESS_TIME 0.06f
 
 typedef struct oz_matter {
   float density; /* kg/m^3 at rest */

@@ -233,6 +233,7 @@ OZ_FN void oz_conform_update_end(const oz_frame *f, uint32_t i, const oz_real *a
     Q = oz_s3_select(yield > oz_set(0.0f), &Y, &Q);
     oz_slip_turn(f, i, &R, kept);
   }
+  Q = oz_stress_kept(f, i, &Q, oz_ld(f->a, i) / oz_inv_q_ld(f, i));
   Q = oz_conformation_clamp(&Q);
   Q = oz_s3_select(oz_enough(f, i), &Q, &one);
   oz_planes6_st(f->q, f->stride, i, &Q);

@@ -115,3 +115,63 @@ OZ_CASE(streams_of_any_radius_are_round_and_even) {
       CHECK(s.along < even[k], "radius %g: thickness changes by %g", radius[k], s.along);
     }
 }
+
+/* Thick honey, for which 7 + 3 iterations are few, pours on a floor. Mean density of the stream
+ * between its mouth and its foot, over the rest density; share of all particles whose density is
+ * too high by a tenth; distance of the furthest particle from the axis. */
+typedef struct poured {
+  double stream, crowded, furthest;
+} poured;
+static poured pour_with_few_iterations(void) {
+  enum { COUNT = 24000, TIMES = 12 };
+  static float at[COUNT][3], compression[COUNT];
+  const double height = 0.18;
+  ooze_solver *s = cpu_solver(0.00143f);
+  ooze_params p;
+  ooze_params_default(&p);
+  p.substeps = 10, p.velocity_iterations = 7, p.position_iterations = 3;
+  CHECK_OK(ooze_params_set(s, &p), s);
+  ooze_material m;
+  ooze_material_default(&m);
+  m.density = 1420, m.viscosity = 100;
+  CHECK_OK(ooze_material_set(s, 0, &m), s);
+
+  ooze_collider floor;
+  ooze_collider_desc plane;
+  ooze_collider_desc_default(&plane);
+  plane.shape = OOZE_SHAPE_PLANE;
+  CHECK_OK(ooze_collider_add(s, &plane, &floor), s);
+  ooze_emitter emitter;
+  ooze_emitter_desc nozzle;
+  ooze_emitter_desc_default(&nozzle);
+  nozzle.radius = 0.01f, nozzle.speed = 0.4f;
+  nozzle.start.position[1] = nozzle.end.position[1] = (float)height;
+  CHECK_OK(ooze_emitter_add(s, &nozzle, &emitter), s);
+  for (int f = 0; f < TIMES; ++f) CHECK_OK(ooze_step(s, 1.0 / 30.0), s);
+
+  const uint32_t count = ooze_particle_count(s);
+  CHECK(count <= COUNT, "%u particles", (unsigned)count);
+  CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, count, 12, at), s);
+  CHECK_OK(ooze_attribute_read(s, OOZE_COMPRESSION, 0, count, 0, compression), s);
+  ooze_solver_destroy(s);
+  poured r = {0, 0, 0};
+  double inside = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const double y = (double)at[i][1];
+    r.furthest = fmax(r.furthest, hypot((double)at[i][0], (double)at[i][2]));
+    r.crowded += compression[i] > 0.1f;
+    if (y > 0.4 * height && y < 0.9 * height) r.stream += 1.0 + (double)compression[i], inside += 1;
+  }
+  r.stream /= inside, r.crowded /= count;
+  printf("%u particles: stream %.3f, crowded %.4f, furthest %.4f m\n", (unsigned)count, r.stream,
+         r.crowded, r.furthest);
+  return r;
+}
+
+OZ_CASE(few_iterations_pour_honey_whole) {
+  const poured r = pour_with_few_iterations();
+  /* converged: 0.94 and 0; without a start from the last stress 0.70, and 0.24 are crowded */
+  CHECK(r.stream > 0.8, "the stream has a density of %g", r.stream);
+  CHECK(r.crowded < 0.02, "%g of the particles are too close", r.crowded);
+  CHECK(r.furthest < 0.06, "a particle lies %g m from the axis", r.furthest);
+}
