@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(BLOCK) hold_kernel(const __grid_constant__ sta
     uint32_t how = oz_wall_active(f, wall + k, &g, oz_wall_floor_of(f, wall + k, g.solid), &asks);
     if (asks && __any_sync(team, oz_wall_behind(f, wall + k, i, lane, HOLD_TEAM, length)))
       how = OZ_WALL_FREE;
-    active |= how << 2 * k;
+    active |= how << OZ_WALL_BITS * k;
   }
   __syncwarp(team); /* all have read */
   if (lane == 0) oz_wall_hold_by(f, contact, planes, i, g, active);

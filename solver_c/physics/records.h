@@ -72,7 +72,15 @@ typedef struct oz_brick_box {
 #define OZ_FRICTION_MAP_FLOATS 1024u
 
 /* How a wall takes part in the velocity projection of one particle. */
-enum { OZ_WALL_FREE = 0, OZ_WALL_HELD = 1, OZ_WALL_STUCK = 2, OZ_WALL_STANDS = 3 };
+enum {
+  OZ_WALL_FREE = 0,
+  OZ_WALL_HELD = 1,
+  OZ_WALL_STUCK = 2,
+  OZ_WALL_STANDS = 3,
+  OZ_WALL_CLINGS = 4 /* thick fluid: held along the normal in both directions, slides freely */
+};
+#define OZ_WALL_BITS 3 /* of one plane, where several are packed into a word */
+#define OZ_WALL_MASK 7u
 
 /* A wall contact's plane: the wall as one particle sees it. */
 typedef struct oz_wall {

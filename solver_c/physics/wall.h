@@ -50,6 +50,13 @@ OZ_FN float oz_wall_kept(const oz_frame *f, const oz_wall *w, size_t i, float no
                  start);
 }
 
+/* m: distance of a particle that clings: that of the start, or up to half a separation, which walls
+ * in the density prefer. */
+OZ_FN float oz_wall_coated(const oz_frame *f, const oz_wall *w, float now) {
+  const float start = oz_maxf(oz_wall_start(f, w), f->wall_gap);
+  return oz_maxf(start, oz_minf(now, 0.5f * f->d));
+}
+
 /* wall_project: moves the particle out of every wall, with friction on the new part of its
  * tangential displacement. The second pass, for corners, has no friction, so that friction cannot
  * hold a particle inside another wall. A sticky wall keeps a touching particle that would leave
@@ -70,14 +77,19 @@ OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t contact, uint32_t planes
       float yn = oz_dot3f(n, y), lift = oz_wall_rest(f, w) - (w->s + yn),
             old[3] = {y[0], y[1], y[2]};
       int held = lift > 0.0f;
-      if (!held && pass == 0 && oz_wall_sticks(f, w)) {
+      const int clings = pass == 0 && w->active == OZ_WALL_CLINGS;
+      if (clings) {
+        lift = oz_wall_coated(f, w, w->s + yn) - (w->s + yn);
+        held = lift != 0.0f;
+      }
+      if (!held && !clings && pass == 0 && oz_wall_sticks(f, w)) {
         const float now = w->s + yn, back = oz_wall_kept(f, w, i, now) - now;
         held = back != 0.0f && -back < w->stick * f->dt * f->dt;
         if (held) lift = back;
       }
       if (!held) continue;
       for (int a = 0; a < 3; a++) y[a] += lift * n[a];
-      if (pass == 0) {
+      if (pass == 0 && !clings) {
         const float t[3] = {w->t[0], w->t[1], w->t[2]}, tn = oz_dot3f(n, t), friction = w->friction;
         yn = oz_dot3f(n, y);
         for (int a = 0; a < 3; a++) {

@@ -95,15 +95,17 @@ OZ_FN void oz_hold_add(const oz_frame *f, oz_hold *h, uint32_t k, const oz_wall 
   }
   if (!active) return;
   float e[3] = {w->n[0], w->n[1], w->n[2]};
-  float b = active == OZ_WALL_STUCK ? oz_dot3f(w->n, w->u) : (floor - w->s) * f->inv_dt;
+  const int keeps = active == OZ_WALL_STUCK || active == OZ_WALL_CLINGS;
+  float b = keeps ? oz_dot3f(w->n, w->u) : (floor - w->s) * f->inv_dt;
   for (uint32_t m = 0; m < k; m++) {
     if (!h->on[m]) continue;
     float along = oz_dot3f(e, h->e[m]);
     for (int a = 0; a < 3; a++) e[a] -= along * h->e[m][a];
     b -= along * h->b[m];
   }
-  /* a particle that stands off the wall is dragged by shear instead */
-  const float friction = active == OZ_WALL_STANDS ? 0.0f : w->friction;
+  /* a particle that stands off the wall, or clings to it, is dragged by shear instead */
+  const int slides = active == OZ_WALL_STANDS || active == OZ_WALL_CLINGS;
+  const float friction = slides ? 0.0f : w->friction;
   h->keep *= 1.0f - friction;
   h->share[k] = friction;
   h->total += friction;
@@ -227,6 +229,7 @@ OZ_CALL int oz_wall_behind(const oz_frame *f, const oz_wall *w, size_t i, uint32
 
 /* Values of a particle on which a wall's hold depends, loaded at once. */
 typedef struct oz_wall_inputs {
+  uint32_t i;
   float u[3], omega, a, tau, yield;
   int leaves, solid;
   int row;    /* the wall is in the particle's strain (wall_row.h) */
@@ -235,6 +238,7 @@ typedef struct oz_wall_inputs {
 
 OZ_FN void oz_wall_inputs_ld(const oz_frame *f, size_t i, oz_wall_inputs *g) {
   const float *u = f->u + 4 * i;
+  g->i = (uint32_t)i;
   for (int a = 0; a < 3; a++) g->u[a] = u[a];
   g->omega = f->omega[i];
   g->a = f->a[i];
@@ -280,6 +284,11 @@ OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, const oz_wall
                               float floor, int *asks) {
   *asks = 0;
   if (g->leaves) return OZ_WALL_FREE;
+  const float start = oz_wall_start(f, w);
+  if (g->clings && start > 0.9f * f->wall_gap && oz_row_coats(f, g->i, w, start, g->u)) {
+    *asks = !(start <= floor + OZ_WALL_TOUCH * f->d);
+    return OZ_WALL_CLINGS;
+  }
   const float un = oz_dot3f(w->n, g->u), ends = w->s + f->dt * un;
   /* Not into it. A sticky wall holds in both directions: the side of the pull is known only with
    * the stress, and wall_clamp releases a contact that is pulled too hard. */
@@ -289,15 +298,15 @@ OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, const oz_wall
     return oz_wall_sticks(f, w) && un - wn < w->stick * f->dt && pulled ? OZ_WALL_STUCK
                                                                         : OZ_WALL_FREE;
   }
-  *asks = !(oz_wall_start(f, w) <= floor + OZ_WALL_TOUCH * f->d);
+  *asks = !(start <= floor + OZ_WALL_TOUCH * f->d);
   /* Pressure that is carried over presses the first layer to the wall before the solve; its row
    * drags it, and friction on top would pin it. */
-  const int stands = g->row && oz_wall_start(f, w) > f->wall_gap;
+  const int stands = g->row && start > f->wall_gap;
   return ends < f->wall_gap && !stands ? OZ_WALL_HELD : OZ_WALL_STANDS;
 }
 
-/* i: the contact's particle, g its values; active: of each plane two bits, since an array would not
- * stay in registers. All loads come before the first store. */
+/* i: the contact's particle, g its values; active: OZ_WALL_BITS of each plane, since an array would
+ * not stay in registers. All loads come before the first store. */
 OZ_FN void oz_wall_hold_by(const oz_frame *f, uint32_t contact, uint32_t planes, size_t i,
                            oz_wall_inputs g, uint32_t active) {
   oz_wall *wall = f->wall + (size_t)contact * f->contact_planes;
@@ -307,15 +316,16 @@ OZ_FN void oz_wall_hold_by(const oz_frame *f, uint32_t contact, uint32_t planes,
   for (uint32_t k = 0; k < OZ_PLANES; k++) {
     if (k >= planes) break;
     const oz_wall *w = wall + k;
-    const uint32_t how = active >> 2 * k & 3u;
+    const uint32_t how = active >> OZ_WALL_BITS * k & OZ_WALL_MASK;
     /* friction acts on these */
-    keep[k] = how == OZ_WALL_HELD || how == OZ_WALL_STUCK ? 1.0f : oz_wall_keep(f, w, &g);
+    const int rubs = how == OZ_WALL_HELD || how == OZ_WALL_STUCK;
+    keep[k] = rubs ? 1.0f : oz_wall_keep(f, w, &g);
     oz_hold_add(f, &h, k, w, how, keep[k], oz_wall_floor_of(f, w, g.solid));
   }
   oz_hold_close(&h);
   for (uint32_t k = 0; k < OZ_PLANES; k++) {
     if (k >= planes) break;
-    wall[k].active = active >> 2 * k & 3u, wall[k].keep = keep[k];
+    wall[k].active = active >> OZ_WALL_BITS * k & OZ_WALL_MASK, wall[k].keep = keep[k];
   }
   float *u = g.u, rel[3], *impulse = f->wall_impulse + (size_t)contact * f->contact_planes * 3,
         mass = f->m_ref / g.omega;
@@ -352,7 +362,7 @@ OZ_FN void oz_wall_held(const oz_frame *f, uint32_t contact, uint32_t planes, si
     if (asks && (flat ? oz_wall_behind_plane(f, wall + k, i, 0, 1, length)
                       : oz_wall_behind(f, wall + k, i, 0, 1, length)))
       how = OZ_WALL_FREE;
-    active |= how << 2 * k;
+    active |= how << OZ_WALL_BITS * k;
   }
   oz_wall_hold_by(f, contact, planes, i, g, active);
 }

@@ -71,6 +71,39 @@ OZ_FN float oz_film_sigma(float along) {
   return oz_minf(1.0f, oz_maxf(OZ_ROW_THINNEST, along * (1.0f / 1.269f)));
 }
 
+/* ---- Coats ---- */
+
+/* d: thickness of the layer of thick fluid that clings to a wall */
+#define OZ_WALL_COAT 0.8f
+/* Separations of fluid that a clinging layer bears by its normal stress. A greater pull is left to
+ * the wall's row, which lets the layer yield together with the fluid behind it. A paste without
+ * memory carries hardly more than its yield stress over, and bears more; but where that stress
+ * holds a layer by itself nothing tells how hard it is pulled. */
+#define OZ_WALL_BEARS 1.0f
+#define OZ_WALL_BEARS_PASTE 3.0f
+
+/* True for the first layer of fluid, `start` off a wall with friction, as long as the tension
+ * across the wall that it carries is that of a coat. Air pressure holds thick fluid to a wall until
+ * air comes in between, whatever its own stiffness (docs/theory/walls.md, coats). The stress of the
+ * substep before is known where a material relaxes or yields; a memory has kept tau / (tau + dt) of
+ * it, the least one all. Impacts are left to contact. */
+OZ_FN int oz_row_coats(const oz_frame *f, uint32_t i, const oz_wall *w, float start,
+                       const float u[3]) {
+  const float tau = oz_relaxation_time_of(f, i),
+              yield = f->has_yield ? f->matter[f->material[i]].yield_stress : 0.0f,
+              weight = 9.81f * f->d, layer = weight * oz_density_of(f, i), /* Pa */
+      rel[3] = {w->u[0] - u[0], w->u[1] - u[1], w->u[2] - u[2]};
+  if (!(w->friction > 0.5f) || !(start <= OZ_WALL_COAT * f->d) ||
+      !(oz_dot3f(w->n, rel) < sqrtf(weight)) || !(tau > 0.0f || (yield > 0.0f && yield < layer)))
+    return 0;
+  const oz_s3 lam = oz_lam_of(f, i);
+  const float s[6] = {oz_first(lam.s[0]), oz_first(lam.s[1]), oz_first(lam.s[2]),
+                      oz_first(lam.s[3]), oz_first(lam.s[4]), oz_first(lam.s[5])},
+              now = tau > OZ_LEAST_MEMORY ? (tau + f->dt) / tau : 1.0f,
+              most = layer * (tau > 0.0f ? OZ_WALL_BEARS : OZ_WALL_BEARS_PASTE);
+  return -now * oz_row_across(s, w->n) * oz_pressure_unit(f) < most;
+}
+
 /* The rows of consecutive particles; zero where there is none. */
 typedef struct oz_row_lanes {
   oz_v3 n, w;            /* normal; theta n */
