@@ -166,7 +166,7 @@ OZ_CASE(fluid_turns_with_its_cup_of_points) {
     const double a = (double)x[i][0], b = (double)x[i][2];
     spun += b * (double)v[i][0] - a * (double)v[i][2], square += a * a + b * b;
   }
-  /* what a wall would need that shears its fluid by a tenth of the spin */
+  /* torque of a wall that shears its fluid by a tenth of the spin */
   const double most = 50.0 * 0.1 * spin * 2.0 * pi * R * R * LAYERS * (double)d;
   printf("spin %.4f of %g rad/s, torque %.3g N m of %.3g\n", spun / square, spin, turned, most);
   CHECK(fabs(spun / square / spin - 1.0) < 0.01, "%g rad/s of %g", spun / square, spin);
