@@ -30,6 +30,11 @@ template <class S> struct gathered { static constexpr int RECORDS = 0, NUMBERS =
     static constexpr int RECORDS = 1, NUMBERS = 1;                          \
     static OZ_D float *&array(oz_frame &f, int k) { return k ? f.b : f.a; } \
   };
+#define OZ_GATHERS_RECORDS_NUMBER(stage, a, b, c)                                          \
+  template <> struct gathered<stage_##stage> {                                             \
+    static constexpr int RECORDS = 2, NUMBERS = 1;                                         \
+    static OZ_D float *&array(oz_frame &f, int k) { return k == 2 ? f.c : k ? f.b : f.a; } \
+  };
 OZ_GATHERS_RECORD(gradient, x)
 OZ_GATHERS_BOTH(bound_sums, A, density_row_sum)
 OZ_GATHERS_NUMBER(bound, bound_sum)
@@ -50,7 +55,7 @@ OZ_GATHERS_RECORD(filter_gradient, u)
 OZ_GATHERS_RECORDS(filter_move, A, u)
 OZ_GATHERS_RECORD(tension_start, x)
 OZ_GATHERS_RECORD(tension, dx)
-OZ_GATHERS_RECORDS(shift, p, y2)
+OZ_GATHERS_RECORDS_NUMBER(shift, p, y2, density_relaxation)
 
 /* Whether the copies are all that the pair function reads of a neighbour: otherwise the stage
  * gathers from global memory. */

@@ -6,8 +6,13 @@
 #define OZ_PHYSICS_SHIFT_H
 
 #include "physics/pairs.h"
+#include "physics/random.h"
 
-#define OZ_SHIFT_NEAR 1.15f   /* d: closer pairs move apart */
+#define OZ_SHIFT_NEAR 1.15f /* d: closer pairs move apart */
+/* d: inside, particles differ by up to half of it in the distance they keep. Among equal ones a
+ * lattice that is drawn out evenly stays one, because pairs on both sides of a particle push alike,
+ * until its layers part. */
+#define OZ_SHIFT_UNEVEN 0.2f
 #define OZ_SHIFT_CLOSEST 0.3f /* d: overlap that one pair counts with at most */
 #define OZ_SHIFT_PART 0.5f    /* of the overlap of a pair, closed by one substep at full strength */
 #define OZ_SHIFT_DRIFT 0.3f   /* d: displacement for a sum of ghat of 1, at full strength */
@@ -15,6 +20,11 @@
 /* Strength for a strain of 1. A quarter of the strain that makes it full, 1/40, still shifts enough
  * ten times over before neighbours are lost; a stronger one stirs fluid at rest. */
 #define OZ_SHIFT_STRAIN 40.0f
+/* Full strength times this inside, where a substep strains by more than 1/40 and the density is
+ * below that at rest, wholly by a fiftieth: drawn out fast, particles need new places fast. Where
+ * fluid is pressed together such moves would overshoot. */
+#define OZ_SHIFT_FASTEST 2.0f
+#define OZ_SHIFT_DRAWN 50.0f
 #define OZ_SHIFT_STRETCHED \
   4.0f /* times that for strain of elastic material that is far stretched */
 /* Part of that for strain of elastic fluid that is little stretched, inside, where density is above
@@ -46,16 +56,19 @@ OZ_FN oz_real oz_flow_strain(const oz_frame *f, uint32_t i, oz_real a) {
   return 0.5f * a * shear * f->dt / (oz_relaxation_time(f, i) + f->dt);
 }
 
+/* 1 inside, 0 in streams and films of a few particles, which would swell. */
+OZ_FN oz_real oz_shift_inside(const oz_frame *f, uint32_t i) {
+  return oz_clamp((oz_ld(f->rho, i) - OZ_SHIFT_INSIDE) * (1.0f / OZ_SHIFT_INSIDE_FLANK),
+                  oz_set(0.0f), oz_set(1.0f));
+}
+
 /* Part of a substep's strain in fluid that remembers its shape for less than a shot and has no
  * yield stress: pastes would be thinned out, solids keep their arrangement. Thin streams and films
  * are left alone, which would swell. */
-OZ_FN oz_real oz_shift_elastic(const oz_frame *f, uint32_t i) {
-  oz_real zero = oz_set(0.0f), rho = oz_ld(f->rho, i);
-  oz_real inside =
-      oz_clamp((rho - OZ_SHIFT_INSIDE) * (1.0f / OZ_SHIFT_INSIDE_FLANK), zero, oz_set(1.0f));
+OZ_FN oz_real oz_shift_elastic(const oz_frame *f, uint32_t i, oz_real inside) {
   oz_mask fluid = oz_relaxation_time(f, i) < oz_set(OZ_SOLID_TIME);
-  if (f->has_yield) fluid &= oz_yield(f, i) <= zero;
-  return oz_select(fluid, OZ_SHIFT_ELASTIC * inside, zero);
+  if (f->has_yield) fluid &= oz_yield(f, i) <= oz_set(0.0f);
+  return oz_select(fluid, OZ_SHIFT_ELASTIC * inside, oz_set(0.0f));
 }
 
 /* Sum of ghat, with the walls' side of the kernel filled: a wall is no free surface. */
@@ -66,13 +79,20 @@ OZ_FN oz_v3 oz_shift_gradient(const oz_frame *f, uint32_t i, const oz_real wall[
   return g;
 }
 
-/* ---- shift_strength: of each particle, 0 to 1, to the w of y2 (its unit normal, where it belongs
+/* -1/2 to 1/2, of each particle for good. */
+OZ_FN oz_real oz_shift_uneven(const oz_frame *f, uint32_t i) {
+  float part[OZ_LANES];
+  for (uint32_t k = 0; k < OZ_LANES; k++) part[k] = oz_random(0, f->id[i + k], 0) - 0.5f;
+  return oz_ld(part, 0);
+}
+
+/* ---- shift_strength: of each particle, 0 to 2, to the w of y2 (its unit normal, where it belongs
  * to a free surface, stands before it); omega to the w of p ---- */
 
 OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real zero = oz_set(0.0f), one = oz_set(1.0f), wall[4], a = oz_ld(f->a, i);
-  oz_real om = oz_ld(f->omega, i), strain = oz_flow_strain(f, i, a);
+  oz_real om = oz_ld(f->omega, i), strain = oz_flow_strain(f, i, a), inside = oz_shift_inside(f, i);
   oz_v3 p = oz_vec_ld(f->p, i);
   oz_ld4(f->wall_term, i, 4, 0, wall);
   oz_v3 g = oz_shift_gradient(f, i, wall);
@@ -82,11 +102,13 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
     const size_t plane = f->stride;
     oz_real trace = oz_ld(q, i) + oz_ld(q + plane, i) + oz_ld(q + 2 * plane, i);
     oz_real stretched = oz_clamp(3.0f * (trace - 3.0f - OZ_STRETCH_FREE), zero, one);
-    stretched = oz_max(stretched, oz_shift_elastic(f, i));
+    stretched = oz_max(stretched, oz_shift_elastic(f, i, inside));
     strain += OZ_SHIFT_STRETCHED * stretched * oz_ld(f->density_relaxation, i);
   }
   /* splashes are left alone: inertia keeps their particles apart */
-  oz_real strength = oz_min(f->shifting * OZ_SHIFT_STRAIN * strain, one);
+  oz_real drawn = oz_clamp(OZ_SHIFT_DRAWN * (one - oz_ld(f->rho, i)), zero, one);
+  oz_real most = one + (OZ_SHIFT_FASTEST - 1.0f) * inside * drawn;
+  oz_real strength = oz_min(f->shifting * OZ_SHIFT_STRAIN * strain, most);
   strength *= oz_viscous_share(f, i, a);
   /* nothing pulls a paste together again: it is not thinned out */
   if (f->has_yield) {
@@ -102,6 +124,8 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_v3 normal = {g.x * unit, g.y * unit, g.z * unit};
   oz_vec_st(f->y2, i, normal, oz_select(on, strength, zero));
   oz_vec_st(f->p, i, p, om);
+  oz_st(f->density_relaxation, i,
+        oz_set(OZ_SHIFT_NEAR) + OZ_SHIFT_UNEVEN * inside * oz_shift_uneven(f, i));
 }
 
 /* ---- shift: displacement, to dx, that finish adds to the position. Close pairs move apart, mass
@@ -110,11 +134,12 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
 
 typedef struct {
   oz_v3 p;
-  oz_real strength, om;
+  oz_real strength, om, near;
 } oz_shift_self;
 OZ_FN void oz_shift_begin(const oz_frame *f, uint32_t i, oz_shift_self *s) {
   s->p = oz_vec_of(f->p, i);
   s->strength = oz_set(f->y2[4 * (size_t)i + 3]), s->om = oz_set(f->p[4 * (size_t)i + 3]);
+  s->near = oz_set(f->density_relaxation[i]);
 }
 OZ_FN void oz_shift_pair(const oz_frame *f, const oz_shift_self *s, const oz_group *n,
                          oz_real *acc) {
@@ -123,7 +148,8 @@ OZ_FN void oz_shift_pair(const oz_frame *f, const oz_shift_self *s, const oz_gro
   oz_near4(f->y2, n, m);
   oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
   oz_real r2 = oz_dot(r, r), inv = oz_rsqrt(oz_max(r2, tiny));
-  oz_real overlap = oz_max(OZ_SHIFT_NEAR * f->d - r2 * inv, zero);
+  oz_real near = s->near + oz_gather1(f->density_relaxation, n->j, 1);
+  oz_real overlap = oz_max(0.5f * f->d * near - r2 * inv, zero);
   overlap = oz_min(overlap, oz_set(OZ_SHIFT_CLOSEST * f->d));
   oz_real share = s->om / oz_max(s->om + v[3], oz_set(1e-6f));
   oz_real k = oz_min(s->strength, m[3]) * share * overlap * inv;
@@ -141,7 +167,7 @@ OZ_FN void oz_shift_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   oz_real out = oz_dot(normal, s);
   s.x -= out * normal.x, s.y -= out * normal.y, s.z -= out * normal.z;
 
-  oz_real most = oz_set(OZ_SHIFT_MOST * f->d), l2 = oz_dot(s, s);
+  oz_real most = (OZ_SHIFT_MOST * f->d) * oz_max(own[3], one), l2 = oz_dot(s, s);
   oz_real k = oz_clamp(3.0f - wall[3] * (3.0f / OZ_SHIFT_WALL), zero, one);
   k *= oz_select(l2 > most * most, most * oz_rsqrt(oz_max(l2, most * most)), one);
   oz_mask on = (own[3] > zero) & (l2 < oz_set(1e20f));

@@ -56,6 +56,13 @@ OZ_FN int oz_wall_sticks(const oz_frame *f, const oz_wall *w) {
   return w->stick > 0.0f && oz_wall_start(f, w) <= OZ_WALL_STICK * f->d;
 }
 
+/* True where the wall's row holds fluid along the normal as firmly as fluid holds itself: stick
+ * would pull the first layer away from the second. */
+OZ_FN int oz_wall_clings(const oz_frame *f, const oz_wall *w, size_t i) {
+  return w->friction > 0.5f && f->contact_of && oz_takes_row(f, i) && !oz_row_solid(f, i) &&
+         oz_row_sucks(f, i) > 0.5f;
+}
+
 /* m: least distance from the wall that the velocity projection allows. A wall that counts in the
  * density keeps its distance by pressure in the position phase. A particle that remembers its shape
  * must feel the wall already while its stress is solved for; otherwise it falls freely there and is

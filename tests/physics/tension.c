@@ -91,7 +91,7 @@ OZ_CASE(a_block_becomes_round_and_keeps_its_momentum) {
   look(s, after, &momentum, &spin);
   CHECK(after[2] < 0.6 * before[2], "%g of its length's square is left", after[2] / before[2]);
   CHECK_NEAR(momentum, 0, 1e-4, "pairs pull each other alike; roundings of some hundred terms");
-  CHECK_NEAR(spin, 0, 1e-3, "the velocity solve's gradients are stored as halves");
+  CHECK_NEAR(spin, 0, 2.5e-3, "shifting moves particles unevenly, and their velocities with them");
   ooze_stats_default(&t);
   CHECK_OK(ooze_stats_get(s, &t), s);
   CHECK_EQ(t.tension_held, 0);
