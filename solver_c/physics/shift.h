@@ -9,9 +9,9 @@
 #include "physics/random.h"
 
 #define OZ_SHIFT_NEAR 1.15f /* d: closer pairs move apart */
-/* d: inside, particles differ by up to half of it in the distance they keep. Among equal ones a
- * lattice that is drawn out evenly stays one, because pairs on both sides of a particle push alike,
- * until its layers part. */
+/* d: inside, below the density at rest or in fast flow, particles differ by up to half of it in the
+ * distance they keep. Among equal ones a lattice that is drawn out evenly stays one, because pairs
+ * on both sides of a particle push alike, until its layers part. */
 #define OZ_SHIFT_UNEVEN 0.2f
 #define OZ_SHIFT_CLOSEST 0.3f /* d: overlap that one pair counts with at most */
 #define OZ_SHIFT_PART 0.5f    /* of the overlap of a pair, closed by one substep at full strength */
@@ -107,6 +107,7 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
   }
   /* splashes are left alone: inertia keeps their particles apart */
   oz_real drawn = oz_clamp(OZ_SHIFT_DRAWN * (one - oz_ld(f->rho, i)), zero, one);
+  oz_real fast = oz_clamp(f->shifting * OZ_SHIFT_STRAIN * strain - one, zero, one);
   oz_real most = one + (OZ_SHIFT_FASTEST - 1.0f) * inside * drawn;
   oz_real strength = oz_min(f->shifting * OZ_SHIFT_STRAIN * strain, most);
   strength *= oz_viscous_share(f, i, a);
@@ -125,7 +126,8 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_vec_st(f->y2, i, normal, oz_select(on, strength, zero));
   oz_vec_st(f->p, i, p, om);
   oz_st(f->density_relaxation, i,
-        oz_set(OZ_SHIFT_NEAR) + OZ_SHIFT_UNEVEN * inside * oz_shift_uneven(f, i));
+        oz_set(OZ_SHIFT_NEAR) +
+            OZ_SHIFT_UNEVEN * inside * oz_max(drawn, fast) * oz_shift_uneven(f, i));
 }
 
 /* ---- shift: displacement, to dx, that finish adds to the position. Close pairs move apart, mass
