@@ -96,6 +96,15 @@ static inline uint32_t lattice_ball(float (*out)[3], int radius, float separatio
   return n;
 }
 
+/* As the preset. */
+static inline ooze_material chocolate(void) {
+  ooze_material m;
+  ooze_material_default(&m);
+  m.density = 1270.0f, m.viscosity = 27.0f, m.yield_stress = 14.0f;
+  m.thinning_time = 10.0f, m.flow_index = 0.65f;
+  return m;
+}
+
 /* A lattice of n[0] n[1] n[2] particles that stands on y = 0, in the middle of x and z. */
 static inline void lattice_on_floor(float (*out)[3], const uint32_t n[3], float separation) {
   for (uint32_t i = 0; i < n[0] * n[1] * n[2]; ++i) {

@@ -55,7 +55,9 @@
  *   rotation              advance (identity), strain   strain, conform_update       cg_residual
  *   wall_term             wall_density                 density_*, wall_drag
  *                                                               cg_residual + 14; cg_applied
- *   density_relaxation    density_bound                density_lambda             density_diagonal
+ *   density_relaxation    density_bound,               density_lambda, shift_strength, shift
+ *                         conform_update (strain),                                density_diagonal
+ *                         shift_strength (distance)
  *   density_step          density_lambda               density_lambda             density_near_sum
  *   density_push          density_lambda               density_lambda, finish
  *                                                                           - ; cg_residual + 5

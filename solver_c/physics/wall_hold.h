@@ -56,12 +56,13 @@ OZ_FN int oz_wall_sticks(const oz_frame *f, const oz_wall *w) {
   return w->stick > 0.0f && oz_wall_start(f, w) <= OZ_WALL_STICK * f->d;
 }
 
-/* True where the wall's row holds fluid along the normal as firmly as fluid holds itself: stick
- * would pull the first layer away from the second. */
-OZ_FN int oz_wall_clings(const oz_frame *f, const oz_wall *w, size_t i) {
-  return w->friction > 0.5f && f->contact_of && oz_takes_row(f, i) && !oz_row_solid(f, i) &&
-         oz_row_sucks(f, i) > 0.5f;
+/* True for fluid that the wall's row holds along the normal as firmly as fluid holds itself. */
+OZ_FN int oz_row_grips(const oz_frame *f, size_t i) {
+  return f->contact_of && oz_takes_row(f, i) && !oz_row_solid(f, i) && oz_row_sucks(f, i) > 0.5f;
 }
+
+/* The same for one wall. Stick would pull the first layer away from the second. */
+OZ_FN int oz_wall_grips(const oz_wall *w, int grips) { return grips && w->friction > 0.5f; }
 
 /* m: least distance from the wall that the velocity projection allows. A wall that counts in the
  * density keeps its distance by pressure in the position phase. A particle that remembers its shape
@@ -253,7 +254,7 @@ OZ_FN void oz_wall_inputs_ld(const oz_frame *f, size_t i, oz_wall_inputs *g) {
   g->yield = f->has_yield ? f->matter[f->material[i]].yield_stress : 0.0f;
   g->leaves = oz_wall_leaves(f, i);
   g->row = f->contact_of && oz_takes_row(f, i);
-  g->clings = g->row && !oz_row_solid(f, i) && oz_row_sucks(f, i) > 0.5f;
+  g->clings = oz_row_grips(f, i);
   g->solid = oz_wall_solid(f, i);
 }
 
@@ -301,7 +302,7 @@ OZ_FN uint32_t oz_wall_active(const oz_frame *f, const oz_wall *w, const oz_wall
    * the stress, and wall_clamp releases a contact that is pulled too hard. */
   if (!(ends < floor)) {
     const float wn = oz_dot3f(w->n, w->u);
-    const int pulled = (f->dilates || un > wn) && !(g->clings && w->friction > 0.5f);
+    const int pulled = (f->dilates || un > wn) && !oz_wall_grips(w, g->clings);
     return oz_wall_sticks(f, w) && un - wn < w->stick * f->dt && pulled ? OZ_WALL_STUCK
                                                                         : OZ_WALL_FREE;
   }

@@ -121,14 +121,6 @@ static ooze_material honey(void) {
   return m;
 }
 
-static ooze_material chocolate(void) {
-  ooze_material m;
-  ooze_material_default(&m);
-  m.density = 1270.0f, m.viscosity = 27.0f, m.yield_stress = 14.0f;
-  m.thinning_time = 10.0f, m.flow_index = 0.65f;
-  return m;
-}
-
 enum { BALL = 4, HALF = 7, BATH = 11 };
 
 /* Part of a ball that has fluid within 1.2 separations of its surface, as the look-book measures

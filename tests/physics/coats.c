@@ -11,14 +11,6 @@ enum { BALL = 5, HALF = 8, BATH = 12, MOST = 4 * HALF * HALF * BATH, POINTS = 40
 static const float d = 0.004f;
 static const float radius = (float)BALL * 0.004f;
 
-static ooze_material chocolate(void) {
-  ooze_material m;
-  ooze_material_default(&m);
-  m.density = 1270.0f, m.viscosity = 27.0f, m.yield_stress = 14.0f;
-  m.thinning_time = 10.0f, m.flow_index = 0.65f;
-  return m;
-}
-
 static ooze_material slime(void) {
   ooze_material m;
   ooze_material_default(&m);

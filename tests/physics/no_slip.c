@@ -5,17 +5,13 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "physics/layers.h"
 #include "solver_kit.h"
 #include "ooze/ooze.h"
 
 enum { LONG = 50, HIGH = 16, DEEP = 4, COUNT = LONG * HIGH * DEEP, STEPS = 20 };
 static const float d = 0.01f;
 static const double viscosity = 20.0, density = 1000.0, push = 1.0, until = 0.1;
-
-/* Second repeated integral of the complementary error function. */
-static double i2erfc(double z) {
-  return 0.25 * ((1.0 + 2.0 * z * z) * erfc(z) - 2.0 * z * exp(-z * z) / sqrt(3.14159265358979));
-}
 
 static ooze_collider slab(ooze_solver *s, int axis, float half, float at, float friction) {
   ooze_collider_desc c;
@@ -56,16 +52,9 @@ static double pushed(float friction, double speed[HIGH], double where[HIGH], dou
   CHECK_OK(ooze_collider_load(s, floor, force, torque), s);
   CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, COUNT, 0, x), s);
   CHECK_OK(ooze_attribute_read(s, OOZE_VELOCITY, 0, COUNT, 0, v), s);
-  double n[HIGH] = {0.0};
-  for (int l = 0; l < HIGH; ++l) speed[l] = where[l] = 0.0;
   *mean = 0.0;
-  for (uint32_t i = 0; i < COUNT; ++i) {
-    const int l = (int)(x[i][1] / d);
-    *mean += (double)v[i][0] / COUNT;
-    if (l < 0 || l >= HIGH || fabsf(x[i][0]) > 8.0f * d) continue;
-    speed[l] += (double)v[i][0], where[l] += (double)x[i][1], n[l] += 1.0;
-  }
-  for (int l = 0; l < HIGH; ++l) speed[l] /= n[l], where[l] /= n[l];
+  for (uint32_t i = 0; i < COUNT; ++i) *mean += (double)v[i][0] / COUNT;
+  layer_means(x, v, COUNT, HIGH, d, speed, where);
   ooze_solver_destroy(s);
   return (double)force[0] / ((double)(LONG * DEEP) * (double)(d * d));
 }

@@ -5,17 +5,13 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "physics/layers.h"
 #include "solver_kit.h"
 #include "ooze/ooze.h"
 
 enum { LONG = 50, HIGH = 12, DEEP = 8, COUNT = LONG * HIGH * DEEP };
 static const float d = 0.01f;
 static const double density = 1000.0, pi = 3.14159265358979;
-
-/* Second repeated integral of the complementary error function. */
-static double i2erfc(double z) {
-  return 0.25 * ((1.0 + 2.0 * z * z) * erfc(z) - 2.0 * z * exp(-z * z) / sqrt(pi));
-}
 
 static ooze_solver *fluid_of(double viscosity, double along, uint32_t *index) {
   ooze_solver *s = cpu_solver(d);
@@ -50,7 +46,6 @@ static double pushed(float friction, double speed[HIGH], double where[HIGH]) {
   ooze_solver *s = fluid_of(20.0, 1.0, &index);
   const ooze_collider floor = floor_of_points(s, friction);
   float force[3] = {0.0f, 0.0f, 0.0f}, torque[3];
-  double n[HIGH] = {0.0};
   lattice_on_floor(x, size, d);
   add_particles(s, index, COUNT, (const float(*)[3])x);
   for (int f = 0; f < 20; ++f) CHECK_OK(ooze_step(s, 0.005), s);
@@ -58,13 +53,7 @@ static double pushed(float friction, double speed[HIGH], double where[HIGH]) {
   CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, COUNT, 0, x), s);
   CHECK_OK(ooze_attribute_read(s, OOZE_VELOCITY, 0, COUNT, 0, v), s);
   ooze_solver_destroy(s);
-  for (int l = 0; l < HIGH; ++l) speed[l] = where[l] = 0.0;
-  for (uint32_t i = 0; i < COUNT; ++i) {
-    const int l = (int)(x[i][1] / d);
-    if (l < 0 || l >= HIGH || fabsf(x[i][0]) > 8.0f * d) continue;
-    speed[l] += (double)v[i][0], where[l] += (double)x[i][1], n[l] += 1.0;
-  }
-  for (int l = 0; l < HIGH; ++l) speed[l] /= n[l], where[l] /= n[l];
+  layer_means(x, v, COUNT, HIGH, d, speed, where);
   return (double)force[0] / ((double)(LONG * DEEP) * (double)(d * d));
 }
 
