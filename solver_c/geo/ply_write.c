@@ -74,27 +74,57 @@ static void fill_colours(const oz_attribute *cd, uint64_t first, uint64_t count,
       rows[i * stride + offset + (size_t)k] = colour_byte(from[3 * i + (uint64_t)k]);
 }
 
-static void put_faces(oz_out *out, const ooze_mesh *mesh, const char *path) {
-  enum { FACES = 4096, FACE = 13 };
-  uint8_t *faces = malloc(FACES * FACE);
-  if (!faces) {
-    out->result = oz_fail(out->why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
-    return;
+/* ---- Rows and faces, filled side by side ---------------------------------------------------- */
+
+/* Tables of rows, a batch of BLOCKS pieces of ROWS at a time. */
+enum { ROWS = 4096, BLOCKS = 64, FACE = 13 };
+
+typedef struct row_job {
+  const column *columns;
+  uint32_t column_count;
+  const oz_attribute *cd; /* or NULL: no bytes of colour */
+  const ooze_mesh *mesh;  /* for faces */
+  uint32_t stride, colours;
+  uint64_t first, count; /* of this batch */
+  uint8_t *rows;
+} row_job;
+
+static void fill_rows(void *arg, uint32_t begin, uint32_t end) {
+  const row_job *job = arg;
+  for (uint64_t at = (uint64_t)begin * ROWS; at < job->count && at < (uint64_t)end * ROWS;
+       at += ROWS) {
+    const uint64_t n = job->count - at < ROWS ? job->count - at : ROWS;
+    uint8_t *rows = job->rows + at * job->stride;
+    for (uint32_t i = 0; i < job->column_count; i++)
+      fill(&job->columns[i], job->first + at, n, rows, job->stride);
+    if (job->cd) fill_colours(job->cd, job->first + at, n, rows, job->stride, job->colours);
   }
-  for (uint64_t first = 0; first < mesh->triangle_count && out->result == OOZE_OK; first += FACES) {
-    uint64_t n = mesh->triangle_count - first < FACES ? mesh->triangle_count - first : FACES;
-    for (uint64_t i = 0; i < n; i++) {
-      faces[i * FACE] = 3;
-      memcpy(faces + i * FACE + 1, mesh->triangles + (first + i) * 3, 12);
-    }
-    oz_out_put(out, faces, (size_t)n * FACE);
+}
+
+static void fill_faces(void *arg, uint32_t begin, uint32_t end) {
+  const row_job *job = arg;
+  const uint64_t last = (uint64_t)end * ROWS;
+  for (uint64_t i = (uint64_t)begin * ROWS; i < job->count && i < last; i++) {
+    job->rows[i * FACE] = 3;
+    memcpy(job->rows + i * FACE + 1, job->mesh->triangles + (job->first + i) * 3, 12);
   }
-  free(faces);
+}
+
+static void put_rows(oz_out *out, row_job *job, uint64_t count, ooze_range_fn body,
+                     const oz_loop *loop, const char *path) {
+  const uint64_t most = count < (uint64_t)ROWS * BLOCKS ? count : (uint64_t)ROWS * BLOCKS;
+  job->rows = malloc((size_t)most * job->stride + 1);
+  if (!job->rows) out->result = oz_fail(out->why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
+  for (job->first = 0; job->first < count && out->result == OOZE_OK; job->first += most) {
+    job->count = count - job->first < most ? count - job->first : most;
+    oz_loop_run(loop, (uint32_t)((job->count - 1) / ROWS + 1), body, job);
+    oz_out_put(out, job->rows, (size_t)job->count * job->stride);
+  }
+  free(job->rows);
 }
 
 ooze_result oz_ply_write(const char *path, const ooze_points *points, const ooze_mesh *mesh,
                          const ooze_write_options *options, ooze_message *why) {
-  enum { ROWS = 4096 };
   const oz_attribute *position = oz_points_find(points, "P", 1);
   if (!position || position->type != OOZE_FLOAT32 || position->components != 3)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: points to be written need P of 3 floats", path);
@@ -123,8 +153,6 @@ ooze_result oz_ply_write(const char *path, const ooze_points *points, const ooze
     free(columns);
     return result;
   }
-  uint8_t *rows = malloc((size_t)ROWS * stride);
-  if (!rows) out.result = oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", path);
   oz_out_text(&out, "ply\nformat binary_little_endian 1.0\ncomment written by %.70s\n",
               options->software);
   for (uint32_t i = 0; i < points->detail_count; i++) {
@@ -139,14 +167,13 @@ ooze_result oz_ply_write(const char *path, const ooze_points *points, const ooze
     oz_out_text(&out, "element face %llu\nproperty list uchar int vertex_indices\n",
                 (unsigned long long)mesh->triangle_count);
   oz_out_text(&out, "end_header\n");
-  for (uint64_t first = 0; first < points->count && out.result == OOZE_OK; first += ROWS) {
-    uint64_t n = points->count - first < ROWS ? points->count - first : ROWS;
-    for (uint32_t i = 0; i < count; i++) fill(&columns[i], first, n, rows, stride);
-    if (cd) fill_colours(cd, first, n, rows, stride, colours);
-    oz_out_put(&out, rows, (size_t)n * stride);
-  }
-  if (mesh) put_faces(&out, mesh, path);
-  free(rows);
+  oz_loop loop;
+  oz_loop_open(&loop, NULL, points->count <= ROWS ? 1 : options->threads);
+  row_job job = {columns, count, cd, mesh, stride, colours, 0, 0, NULL};
+  put_rows(&out, &job, points->count, fill_rows, &loop, path);
+  job.stride = FACE;
+  if (mesh) put_rows(&out, &job, mesh->triangle_count, fill_faces, &loop, path);
+  oz_loop_close(&loop);
   free(columns);
   out.ready = options->ready;
   out.user = options->user;

@@ -265,6 +265,45 @@ static ooze_result unpack_chunk(const uint8_t *chunk, size_t count, uint8_t *out
   return done >= 0 && (size_t)done == size ? OOZE_OK : OOZE_ERROR_FORMAT;
 }
 
+/* Chunks that are unpacked side by side; each tells its own result. */
+typedef struct unpacker {
+  const uint8_t *packed, *index; /* the first chunk; where the others begin, from there */
+  uint64_t chunks, bytes, block, last;
+  uint8_t *out;
+  int8_t *results; /* ooze_result of each */
+} unpacker;
+
+static void unpack_chunks(void *arg, uint32_t begin, uint32_t end) {
+  unpacker *u = arg;
+  for (uint64_t i = begin; i < end; i++) {
+    const uint64_t at = i ? big64(u->index + (i - 1) * 8) : 0,
+                   stop = i + 1 < u->chunks ? big64(u->index + i * 8) : u->bytes;
+    u->results[i] = (int8_t)unpack_chunk(u->packed + at, (size_t)(stop - at), u->out + i * u->block,
+                                         (size_t)(i + 1 < u->chunks ? u->block : u->last));
+  }
+}
+
+/* The first failure, by the order of chunks, is told. */
+static ooze_result unpack_all(const oz_source *source, unpacker *u) {
+  oz_loop loop;
+  if (u->chunks > UINT32_MAX || !(u->results = malloc((size_t)u->chunks)))
+    return oz_fail(source->why, OOZE_ERROR_MEMORY, "%s: out of memory for unpacking", source->name);
+  oz_loop_open(&loop, NULL, u->chunks > 1 ? 0 : 1);
+  oz_loop_run(&loop, (uint32_t)u->chunks, unpack_chunks, u);
+  oz_loop_close(&loop);
+  uint64_t bad_chunk = 0;
+  while (bad_chunk < u->chunks && u->results[bad_chunk] >= 0) bad_chunk++;
+  const ooze_result result = bad_chunk < u->chunks ? (ooze_result)u->results[bad_chunk] : OOZE_OK;
+  free(u->results);
+  if (result == OOZE_ERROR_MEMORY)
+    return oz_fail(source->why, result, "%s: out of memory for unpacking", source->name);
+  if (result < 0)
+    return oz_fail(source->why, OOZE_ERROR_FORMAT,
+                   "%s: chunk %llu of %llu does not unpack; it is damaged", source->name,
+                   (unsigned long long)(bad_chunk + 1), (unsigned long long)u->chunks);
+  return OOZE_OK;
+}
+
 ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count) {
   const uint8_t *file = source->bytes;
   size_t count = source->count;
@@ -304,22 +343,11 @@ ooze_result oz_scf_unpack(const oz_source *source, void **out, size_t *out_count
   if (!memory)
     return oz_fail(source->why, OOZE_ERROR_MEMORY, "%s: out of memory for %llu bytes", source->name,
                    (unsigned long long)total);
-  for (uint64_t i = 0, at = 0; i < chunks; i++) {
-    uint64_t end = i + 1 < chunks ? big64(index + i * 8) : packed,
-             size = i + 1 < chunks ? block : last;
-    const ooze_result done =
-        unpack_chunk(file + begin + at, (size_t)(end - at), memory + i * block, (size_t)size);
-    if (done == OOZE_ERROR_MEMORY) {
-      free(memory);
-      return oz_fail(source->why, done, "%s: out of memory for unpacking", source->name);
-    }
-    if (done < 0) {
-      free(memory);
-      return oz_fail(source->why, OOZE_ERROR_FORMAT,
-                     "%s: chunk %llu of %llu does not unpack; it is damaged", source->name,
-                     (unsigned long long)(i + 1), (unsigned long long)chunks);
-    }
-    at = end;
+  unpacker all = {file + begin, index, chunks, packed, block, last, memory, NULL};
+  const ooze_result done = unpack_all(source, &all);
+  if (done < 0) {
+    free(memory);
+    return done;
   }
   memory[total] = 0;
   *out = memory;

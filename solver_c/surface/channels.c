@@ -85,16 +85,17 @@ static void take(float *to, const void *from, size_t stride, uint32_t index, uin
     if (!isfinite(to[k])) to[k] = 0.0f;
 }
 
-ooze_result oz_channels_take(ooze_surface *s, const ooze_surface_points *p, ooze_message *why) {
+typedef struct take_job {
+  ooze_surface *s;
+  const ooze_surface_points *p;
+} take_job;
+
+static void take_body(void *arg, uint32_t begin, uint32_t end) {
+  const take_job *job = (const take_job *)arg;
+  ooze_surface *s = job->s;
+  const ooze_surface_points *p = job->p;
   const oz_cells *c = &s->matter;
-  s->material_count = p->materials ? p->material_count : 0;
-  list_channels(s, p);
-  for (uint32_t n = 0; n < s->channel_count; ++n) s->out_floats += s->channels[n].components;
-  if (s->row_floats) s->rows = (float *)oz_allocate(c->count, s->row_floats * sizeof(float));
-  if (s->material_count) s->materials = (uint8_t *)oz_allocate(c->count, 1);
-  if ((s->row_floats && !s->rows) || (s->material_count && !s->materials))
-    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the channels of %u particles", c->count);
-  for (uint32_t i = 0; i < c->count; ++i) {
+  for (uint32_t i = begin; i < end; ++i) {
     float *row = s->rows + s->row_floats * (size_t)i;
     const uint32_t from = c->order[i], channels = p->velocities ? 1 : 0;
     if (p->velocities) take(row, p->velocities, p->velocity_stride, from, 3);
@@ -116,6 +117,20 @@ ooze_result oz_channels_take(ooze_surface *s, const ooze_surface_points *p, ooze
       s->materials[i] = (uint8_t)(m < s->material_count ? m : 0);
     }
   }
+}
+
+ooze_result oz_channels_take(ooze_surface *s, const ooze_surface_points *p, const oz_loop *loop,
+                             ooze_message *why) {
+  const oz_cells *c = &s->matter;
+  take_job job = {s, p};
+  s->material_count = p->materials ? p->material_count : 0;
+  list_channels(s, p);
+  for (uint32_t n = 0; n < s->channel_count; ++n) s->out_floats += s->channels[n].components;
+  if (s->row_floats) s->rows = (float *)oz_allocate(c->count, s->row_floats * sizeof(float));
+  if (s->material_count) s->materials = (uint8_t *)oz_allocate(c->count, 1);
+  if ((s->row_floats && !s->rows) || (s->material_count && !s->materials))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the channels of %u particles", c->count);
+  oz_loop_run(loop, c->count, take_body, &job);
   return OOZE_OK;
 }
 

@@ -229,7 +229,8 @@ struct ooze_surface {
   uint32_t fill;       /* OOZE_FILL_* */
   uint32_t solid_count;
   oz_cut_solid *solids;
-  float solid_gap; /* m */
+  float solid_gap;  /* m */
+  uint32_t threads; /* 0: all */
   ooze_surface_info info;
 };
 /* cut.c: copies the solids of the description; takes them out of distances in voxels and of
@@ -239,8 +240,12 @@ ooze_result oz_cut_take(ooze_surface *s, const ooze_surface_desc *d, ooze_messag
 void oz_cut_free(ooze_surface *s);
 void oz_cut_apply(const ooze_surface *s, oz_bricks *b, float *sharp, const oz_loop *loop);
 void oz_cut_push(const ooze_surface *s, float p[3]);
+/* band.c: the bricks of a distance in voxels that the band touches, with their sharpened values. */
+ooze_result oz_band_keep(ooze_surface *s, const oz_bricks *b, const float *sharp, float band,
+                         const oz_loop *loop, ooze_message *why);
 /* channels.c: takes the values of the particles of s->matter over. */
-ooze_result oz_channels_take(ooze_surface *s, const ooze_surface_points *p, ooze_message *why);
+ooze_result oz_channels_take(ooze_surface *s, const ooze_surface_points *p, const oz_loop *loop,
+                             ooze_message *why);
 /* All channels at a point, out_floats in their order. */
 void oz_channels_at(const ooze_surface *s, const float p[3], float *out);
 /* From sums of particle weights to the share of each material, which changes fast across a seam. */
@@ -257,6 +262,9 @@ float *oz_spline_make(const ooze_surface *s, const oz_loop *loop);
 float oz_spline_at(const ooze_surface *s, const float *spline, const float p[3], float gradient[3]);
 ooze_result oz_spline_settle_mesh(const ooze_surface *s, ooze_mesh *mesh, const oz_loop *loop,
                                   ooze_message *why);
+/* polygons.c: triangles of a mesh, facing out, from corners of triangles and quads. */
+void oz_polygons_put(ooze_mesh *mesh, const uint32_t *triangles, size_t triangle_count,
+                     const uint32_t *quads, size_t quad_count, const oz_loop *loop);
 /* Trilinear distance (m) at p. */
 float oz_surface_distance(const ooze_surface *s, const float p[3]);
 

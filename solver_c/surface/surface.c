@@ -1,6 +1,6 @@
 /* Particles to a narrow-band level set: bin, make kernels, evaluate the field on bricks, turn it
  * into distance, take solids out, keep the band. The steps are in cells.c, kernels.c,
- * field.c, distance.c, cut.c, attributes.c. SPDX-License-Identifier: Apache-2.0 */
+ * field.c, distance.c, cut.c, band.c, attributes.c. SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"
 
 #include <math.h>
@@ -183,71 +183,6 @@ static int crowded(const oz_cells *c) {
   return 0;
 }
 
-/* Keeps the bricks that the band touches, and the names of those inside. Volume and area are summed
- * a brick at a time, in order, from the distances; the sharpened ones are kept. */
-static ooze_result keep_band(ooze_surface *s, oz_bricks *b, const float *sharp, float band,
-                             ooze_message *why) {
-  uint8_t *kind = (uint8_t *)oz_allocate(b->count, 1);
-  uint64_t *keys;
-  uint32_t i, n = 0, inside = 0;
-  int a, first = 1;
-  if (!kind) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", b->count);
-  for (i = 0; i < b->count; ++i) {
-    const float *f = b->values + 512 * (size_t)i;
-    int near = 0;
-    for (a = 0; a < 512 && !near; ++a) near = fabsf(f[a]) < band;
-    kind[i] = (uint8_t)(near ? 2 : f[0] < 0.0f ? 1 : 0);
-    n += near;
-    inside += kind[i] == 1;
-  }
-  keys = (uint64_t *)oz_allocate((size_t)n + inside, sizeof *keys);
-  s->values = (float *)oz_allocate(n, 512 * sizeof(float));
-  if (!keys || !s->values || !oz_map_init(&s->map, n + inside)) {
-    oz_release(kind);
-    oz_release(keys);
-    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", n + inside);
-  }
-  s->keys = keys;
-  for (i = 0; i < b->count; ++i) {
-    const float *f = b->values + 512 * (size_t)i;
-    float *to = s->values + 512 * (size_t)s->brick_count;
-    double volume = 0.0, area = 0.0;
-    int key[3];
-    if (kind[i] == 1) {
-      keys[n + s->inside_count++] = b->keys[i];
-      s->info.volume += 512.0;
-    }
-    if (kind[i] != 2) continue;
-    oz_key_split(b->keys[i], key);
-    for (a = 0; a < 512; ++a) {
-      float d = f[a], t = sharp[512 * (size_t)i + (size_t)a];
-      to[a] = (t < -band ? -band : t > band ? band : t) * s->voxel;
-      volume += d <= -0.5f ? 1.0f : d >= 0.5f ? 0.0f : 0.5f - d;
-      if (fabsf(d) < 1.5f) area += (1.0f + cosf(3.14159265f * d / 1.5f)) / 3.0f;
-      s->info.voxels += fabsf(t) < band;
-      if (d < 0.0f) { /* a ball of radius -d about the sample is inside */
-        int at[3] = {a >> 6, a >> 3 & 7, a & 7}, q;
-        for (q = 0; q < 3; ++q) {
-          float x = (float)(8 * key[q] + at[q]);
-          if (first || (x + d) * s->voxel < s->info.lower[q]) s->info.lower[q] = (x + d) * s->voxel;
-          if (first || (x - d) * s->voxel > s->info.upper[q]) s->info.upper[q] = (x - d) * s->voxel;
-        }
-        first = 0;
-      }
-    }
-    s->info.volume += volume;
-    s->info.area += area;
-    keys[s->brick_count++] = b->keys[i];
-  }
-  oz_release(kind);
-  for (i = 0; i < n + inside; ++i)
-    if (oz_map_put(&s->map, keys[i], i) < 0)
-      return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u bricks", n + inside);
-  s->info.volume *= (double)s->voxel * s->voxel * s->voxel;
-  s->info.area *= (double)s->voxel * s->voxel;
-  return OOZE_OK;
-}
-
 /* The bricks near particles, with a field that is zero on the surface: of kernels, ... */
 static ooze_result by_kernels(oz_bricks *b, const oz_cells *c, float voxel, float separation,
                               float band, const ooze_surface_desc *d, const oz_loop *loop,
@@ -339,6 +274,7 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   s->voxel = voxel;
   s->band = d->half_width * voxel;
   s->fill = d->attributes;
+  s->threads = d->threads;
   if ((r = oz_cut_take(s, d, why))) goto done;
   if (separation > 1.5f * d->separation) {
     if ((r = merge(points, separation, &merged, why))) goto done;
@@ -371,7 +307,7 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   if (r) goto done;
   if ((r = make_distance(&b, d, &loop, &sharp, why))) goto done;
   oz_cut_apply(s, &b, sharp, &loop);
-  if ((r = keep_band(s, &b, sharp, d->half_width, why))) goto done;
+  if ((r = oz_band_keep(s, &b, sharp, d->half_width, &loop, why))) goto done;
   oz_release(sharp);
   sharp = NULL;
   oz_bricks_free(&b);
@@ -380,7 +316,8 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   if (p->velocities || p->scalar_count || p->channel_count || p->materials) {
     s->matter = c; /* the surface keeps its particles, for values on it */
     memset(&c, 0, sizeof c);
-    if ((r = oz_channels_take(s, p, why)) || (r = oz_attributes_fill(s, &loop, why))) goto done;
+    if ((r = oz_channels_take(s, p, &loop, why)) || (r = oz_attributes_fill(s, &loop, why)))
+      goto done;
   }
   fill_info(s, radius);
   s->info.seconds = oz_seconds() - start;

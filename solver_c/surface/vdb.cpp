@@ -78,21 +78,11 @@ void polygons(const openvdb::FloatGrid &grid, double iso, double adaptivity,
   if (reserve::spent()) throw std::bad_alloc();
 }
 
-// A mesh's triangles from OpenVDB's, of which quads make two each.
+// A mesh's triangles from OpenVDB's polygons.
 void put_triangles(const std::vector<openvdb::Vec3I> &triangles,
-                   const std::vector<openvdb::Vec4I> &quads, ooze_mesh *out) {
-  size_t n = 0;
-  auto add = [&](uint32_t a, uint32_t b, uint32_t c) {
-    out->triangles[n++] = a;
-    out->triangles[n++] = b;
-    out->triangles[n++] = c;
-  };
-  for (const auto &t : triangles) add(t[0], t[1], t[2]);
-  for (const auto &q : quads) {
-    add(q[0], q[1], q[2]);
-    add(q[0], q[2], q[3]);
-  }
-  ooze_mesh_face_out(out); // which way round OpenVDB winds differs between its versions
+                   const std::vector<openvdb::Vec4I> &quads, const oz_loop *loop, ooze_mesh *out) {
+  oz_polygons_put(out, triangles.empty() ? nullptr : triangles[0].asPointer(), triangles.size(),
+                  quads.empty() ? nullptr : quads[0].asPointer(), quads.size(), loop);
 }
 
 openvdb::Coord origin_of(uint64_t key) {
@@ -291,16 +281,13 @@ ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mes
     for (size_t i = 0; i < points.size(); ++i)
       for (int a = 0; a < 3; ++a) out->positions[3 * i + size_t(a)] = points[i][a];
     oz_loop loop;
-    oz_loop_open(&loop, nullptr, 0);
+    oz_loop_open(&loop, nullptr, s->threads);
     ooze_result filled = oz_spline_settle_mesh(s, out, &loop, why);
     if (!filled) filled = oz_channels_to_mesh(s, out, &loop, why);
+    if (!filled) put_triangles(triangles, quads, &loop, out);
     oz_loop_close(&loop);
-    if (filled) {
-      ooze_mesh_release(out);
-      return filled;
-    }
-    put_triangles(triangles, quads, out);
-    return OOZE_OK;
+    if (filled) ooze_mesh_release(out);
+    return filled;
   }
   OZ_CATCH(why, "ooze_surface_mesh")
 }
@@ -430,7 +417,10 @@ ooze_result ooze_grid_mesh(const void *grid, double iso, ooze_mesh *out, ooze_me
       return r;
     for (size_t i = 0; i < points.size(); ++i)
       for (int a = 0; a < 3; ++a) out->positions[3 * i + size_t(a)] = points[i][a];
-    put_triangles(triangles, quads, out);
+    oz_loop loop;
+    oz_loop_open(&loop, nullptr, 1);
+    put_triangles(triangles, quads, &loop, out);
+    oz_loop_close(&loop);
     return OOZE_OK;
   }
   OZ_CATCH(why, "VDB to mesh")

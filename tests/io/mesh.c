@@ -52,6 +52,43 @@ OZ_CASE(a_mesh_comes_back_in_every_format) {
       ooze_mesh_release(&b);
     }
 }
+
+/* A strip of more points and triangles than are written at a time. */
+OZ_CASE(a_large_mesh_has_the_same_bytes_with_any_number_of_threads) {
+  const uint32_t points = 300000, triangles = points - 2;
+  ooze_mesh a, b;
+  void *bytes[2], *cd;
+  size_t count[2];
+  ooze_mesh_default(&a);
+  ooze_mesh_default(&b);
+  CHECK_GOOD(ooze_mesh_allocate(&a, points, triangles, OOZE_MESH_NORMALS, why));
+  CHECK_GOOD(ooze_mesh_channel_add(&a, "Cd", OOZE_FLOAT32, 3, OOZE_MEANING_NUMBER, &cd, why));
+  for (uint32_t i = 0; i < 3 * points; i++) {
+    a.positions[i] = (float)i / 3.0f;
+    a.normals[i] = (float)(i % 7);
+    ((float *)cd)[i] = (float)(i % 100) / 100.0f;
+  }
+  for (uint32_t i = 0; i < 3 * triangles; i++) a.triangles[i] = i / 3 + i % 3;
+  for (uint32_t k = 0; k < 2; k++) {
+    ooze_write_options options;
+    ooze_write_options_default(&options);
+    options.threads = 1 + 2 * k;
+    options.sync = 0;
+    CHECK_GOOD(ooze_mesh_write(scratch_path("large.ply"), &a, &options, why));
+    CHECK_GOOD(ooze_file_read(scratch_path("large.ply"), 1 << 30, &bytes[k], &count[k], why));
+  }
+  CHECK(count[0] == count[1] && memcmp(bytes[0], bytes[1], count[0]) == 0, "threads show");
+  CHECK_GOOD(ooze_mesh_read(scratch_path("large.ply"), NULL, &b, why));
+  CHECK_EQ(b.point_count, points);
+  CHECK_EQ(b.triangle_count, triangles);
+  CHECK(memcmp(a.positions, b.positions, 12 * (size_t)points) == 0, "positions");
+  CHECK(memcmp(a.normals, b.normals, 12 * (size_t)points) == 0, "normals");
+  CHECK(memcmp(a.triangles, b.triangles, 12 * (size_t)triangles) == 0, "triangles");
+  for (int k = 0; k < 2; k++) ooze_io_free(bytes[k]);
+  ooze_mesh_release(&a);
+  ooze_mesh_release(&b);
+}
+
 OZ_CASE(points_on_a_mesh_have_what_its_corners_have) {
   ooze_mesh m = tetrahedron(OOZE_MESH_FRICTION);
   ooze_mesh_samples s;

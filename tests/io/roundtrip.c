@@ -94,6 +94,26 @@ OZ_CASE(every_compression_level_and_thread_count_comes_back) {
   ooze_points_destroy(written);
 }
 
+/* Chunks are unpacked side by side; the first bad one is named. */
+OZ_CASE(a_chunk_that_does_not_unpack_is_named) {
+  ooze_points *points = io_sample(60000, 0), *read = NULL;
+  void *memory;
+  size_t count;
+  CHECK_GOOD(ooze_points_write(scratch_path("bad.bgeo.sc"), points, NULL, why));
+  CHECK_GOOD(ooze_file_read(scratch_path("bad.bgeo.sc"), 1 << 30, &memory, &count, why));
+  uint8_t *bytes = memory;
+  size_t index = 0, begin = 0;
+  for (size_t k = 0; k < 8; k++) index = index << 8 | bytes[count - 12 + k];
+  CHECK(index >= 32, "the points fill three chunks");
+  for (size_t k = 0; k < 8; k++) begin = begin << 8 | bytes[count - 12 - index + k];
+  memset(bytes + 12 + begin + 16, 255, 4); /* where the second chunk's first block begins */
+  CHECK_REFUSED(ooze_points_read_memory("bad.bgeo.sc", bytes, count, NULL, &read, why),
+                OOZE_ERROR_FORMAT, "chunk 2 of");
+  CHECK(!read);
+  ooze_io_free(memory);
+  ooze_points_destroy(points);
+}
+
 OZ_CASE(not_a_number_survives_in_binary_and_is_refused_in_text) {
   ooze_points *points = io_sample(3, 0), *read = NULL;
   ooze_points_attribute v;

@@ -31,7 +31,7 @@ typedef struct ooze_write_options {
   /* 1: fsync the file before and the folder after the rename. 0 is for scratch files. Default 1. */
   uint32_t sync;
   uint32_t compression; /* .bgeo.sc: 0 to 9, 0 stores. Default 1; higher is smaller and slower. */
-  /* .bgeo.sc: that many compress; 0: all. Default 1. Bytes are the same with any number. */
+  /* .bgeo.sc and .ply: that many work; 0: all. Default 1. Bytes are the same with any number. */
   uint32_t threads;
   const char *software; /* named in the file. NULL: "Ooze" and its version. */
   /* Points and meshes: asked when all is on disk, before the file has its name; may wait. 0: the
