@@ -93,6 +93,20 @@ static double first_layer(double length, double d, double phase, double period) 
   return ceil((length / d - phase) / period);
 }
 
+/* Points, in the order of their phases, that begin behind layer j at this length. The layer falls
+ * with the phase, by rounded steps too, so that the first of the others is found by halves. */
+static uint32_t points_behind(const oz_emitter_slot *s, double length, double d, double j) {
+  uint32_t low = 0, high = s->points;
+  while (low < high) {
+    const uint32_t middle = low + (high - low) / 2;
+    if (first_layer(length, d, s->point[middle].phase, s->period) > j)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 /* Twice the need, so that a steady stream soon allocates nothing. */
 static int room_for(oz_memory *memory, void **p, size_t *capacity, size_t bytes, size_t keep) {
   return bytes <= *capacity || oz_grow(memory, p, capacity, 2 * bytes, keep);
@@ -156,11 +170,9 @@ static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, doub
   for (double j = lo; j < hi && room > 0; j += 1.0) {
     double angle = s->layout == OOZE_LAYOUT_SUNFLOWER ? fmod(GOLDEN * j, 2.0 * PI) : 0.0,
            ca = cos(angle), sa = sin(angle);
-    for (uint32_t k = 0; k < s->points && room > 0; k++) {
+    const uint32_t end = points_behind(s, full, d, j);
+    for (uint32_t k = points_behind(s, s->born, d, j); k < end && room > 0; k++) {
       const oz_emitter_point *p = s->point + k;
-      if (j < first_layer(s->born, d, p->phase, period) ||
-          j >= first_layer(full, d, p->phase, period))
-        continue;
       /* the mouth is y = 0 and fluid moves towards -y */
       double a[3] = {ca * (double)p->x - sa * (double)p->z, (j * period + p->phase) * d - s->flow,
                      sa * (double)p->x + ca * (double)p->z};
