@@ -71,8 +71,15 @@ struct order_wrapped_item {
 
 struct head_item {
   keys key;
-  uint32_t *head;
-  OZ_D void operator()(uint32_t i) const { head[i] = i == 0 || key.at(i) != key.at(i - 1); }
+  uint32_t *head, *hash;
+  uint32_t n, slots;
+  /* cleared on the way: the hash table, and the counters of the search behind it */
+  device_status *ready;
+  OZ_D void operator()(uint32_t i) const {
+    head[i] = i == 0 || key.at(i) != key.at(i - 1);
+    for (uint32_t k = i; k < slots; k += n) hash[k] = 0u;
+    if (i == 0) ready->clear_list_counters();
+  }
 };
 OZ_FN uint32_t hash_of(uint64_t key, uint32_t mask) {
   return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 32) & mask;
@@ -301,6 +308,15 @@ ooze_result clear_cell_table(gpu *g, ooze_message *why) {
   g->sorter.table_clear = g->sorter.table_bytes;
   return OOZE_OK;
 }
+/* The same for the density list, whose own table is left alone while it is clear. */
+ooze_result clear_density_table(gpu *g, ooze_message *why) {
+  cell_sorter *s = &g->sorter;
+  if (s->density_clear >= s->density_bytes) return OOZE_OK;
+  s->density_clear = 0;
+  OZ_CUDA(cudaMemsetAsync(s->density_table.at, 0, s->density_bytes, g->stream), "cells");
+  s->density_clear = s->density_bytes;
+  return OOZE_OK;
+}
 /* Only a table that was cleared in advance will do. */
 cell_counter cell_counter_for(gpu *g, const uint32_t bits[3]) {
   const uint64_t codes = morton_codes(bits);
@@ -347,18 +363,24 @@ ooze_result order_by_count(gpu *g, const key_item &key, uint32_t n, uint32_t wra
           !disabled(g, DISABLE_CELL_TABLE) && is_cheap_table(g, wrap);
   if (!*done) return OOZE_OK;
   const uint32_t codes = (uint32_t)morton_codes(wrap);
-  OZ_TRY(grow(g, &g->sorter.density_table, ((size_t)codes + 1) * 4, "cells", why, true));
+  const size_t bytes = ((size_t)codes + 1) * 4;
+  if (bytes > g->sorter.density_table.bytes) g->sorter.density_clear = 0;
+  OZ_TRY(grow(g, &g->sorter.density_table, bytes, "cells", why, true));
   uint32_t *table = as<uint32_t>(g->sorter.density_table), *cell = as<uint32_t>(g->sorter.key[0]),
            *within = as<uint32_t>(g->sorter.key[1]), *filled = as<uint32_t>(g->sorter.order[0]);
-  OZ_CUDA(cudaMemsetAsync(table, 0, ((size_t)codes + 1) * 4, g->stream), "cells");
+  const bool clear = g->sorter.density_clear >= bytes;
+  if (!clear) OZ_CUDA(cudaMemsetAsync(table, 0, bytes, g->stream), "cells");
+  g->sorter.density_bytes = bytes, g->sorter.density_clear = 0;
   const cell_counter to = {table, cell, within, {(int)wrap[0], (int)wrap[1], (int)wrap[2]}};
-  OZ_CUDA(for_each(g->stream, n, count_wrapped_item{key, to}), "cells");
-  OZ_TRY(exclusive_sum(g, table, codes + 1, ALONE, why));
-  OZ_CUDA(for_each(g->stream, n, fill_wrapped_item{table, cell, within, filled}), "cells");
+  OZ_CUDA(for_each(g->stream, n, count_wrapped_item{key, to}, clear ? CHAINED : CHAIN_FIRST),
+          "cells");
+  OZ_TRY(exclusive_sum(g, table, codes + 1, CHAINED, why));
+  OZ_CUDA(for_each(g->stream, n, fill_wrapped_item{table, cell, within, filled}, CHAINED), "cells");
   /* keys take the place of the counts within a cell */
   OZ_CUDA(
       for_each(g->stream, n,
-               order_wrapped_item{table, cell, filled, within, as<uint32_t>(g->sorter.order[1])}),
+               order_wrapped_item{table, cell, filled, within, as<uint32_t>(g->sorter.order[1])},
+               CHAINED),
       "cells");
   g->sorter.current = 1, g->sorter.wide_keys = false;
   return OOZE_OK;
@@ -366,16 +388,20 @@ ooze_result order_by_count(gpu *g, const key_item &key, uint32_t n, uint32_t wra
 
 ooze_result find_cells(gpu *g, uint32_t n, const uint32_t *round, const float *at, const float *x,
                        float *sorted, float *sorted_x, const displacement_boxes &moves,
-                       ooze_message *why) {
+                       bool chained, ooze_message *why) {
   cell_grid *c = &g->sorter.grid;
   keys key = {g->sorter.wide_keys ? nullptr : as<uint32_t>(g->sorter.key[g->sorter.current]),
               g->sorter.wide_keys ? as<uint64_t>(g->sorter.key[g->sorter.current]) : nullptr};
   uint32_t *number = as<uint32_t>(g->sorter.order[1 - g->sorter.current]);
   uint32_t *count = &status_on_device(g)->cells;
   const uint32_t most = n < c->capacity ? n : c->capacity;
-  OZ_CUDA(for_each(g->stream, n, head_item{key, number}), "cells");
-  OZ_TRY(inclusive_sum(g, number, n, why));
-  OZ_CUDA(cudaMemsetAsync(c->hash.at, 0, ((size_t)c->hash_mask + 1) * 4, g->stream), "cells");
+  /* the search behind it is an ordinary launch: lists are read before a dependent one waits */
+  const chain in = chained ? CHAINED : ALONE;
+  const head_item head = {key, number,           as<uint32_t>(c->hash),
+                          n,   c->hash_mask + 1, status_on_device(g)};
+  OZ_CUDA(for_each(g->stream, n, head, in), "cells");
+  g->mailbox.counters_clear = true;
+  OZ_TRY(inclusive_sum(g, number, n, in, why));
   cell_item item = {key,
                     number,
                     as<uint32_t>(g->sorter.order[g->sorter.current]),
@@ -391,11 +417,12 @@ ooze_result find_cells(gpu *g, uint32_t n, const uint32_t *round, const float *a
                     c->capacity,
                     c->hash_mask,
                     count};
-  OZ_CUDA(for_each(g->stream, n, item), "cells");
+  OZ_CUDA(for_each(g->stream, n, item, in), "cells");
   if (moves.at)
     OZ_CUDA(
         for_each(g->stream, most * motion_item::TEAM,
-                 motion_item{as<uint32_t>(c->start), count, c->capacity, sorted, sorted_x, moves}),
+                 motion_item{as<uint32_t>(c->start), count, c->capacity, sorted, sorted_x, moves},
+                 in),
         "cells");
   const uint32_t all = (1u << c->bits) - 1u;
   around_item around = {as<uint32_t>(c->start),
@@ -409,7 +436,7 @@ ooze_result find_cells(gpu *g, uint32_t n, const uint32_t *round, const float *a
                         as<uint2>(c->around),
                         moves};
   for (int k = 0; k < 3 && round; k++) around.last[k] = round[k];
-  OZ_CUDA(for_each(g->stream, most * BLOCKS_AROUND, around), "cells");
+  OZ_CUDA(for_each(g->stream, most * BLOCKS_AROUND, around, in), "cells");
   return OOZE_OK;
 }
 

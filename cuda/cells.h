@@ -415,10 +415,10 @@ ooze_result order_by_count(gpu *g, const key_item &key, uint32_t n, uint32_t wra
                            ooze_message *why);
 /* Cells of the n particles as sorted last; round: bits of a wrapped key, or NULL. `sorted`, if
  * given, receives positions in cell order; with displacement boxes the blocks that are static as
- * seen from a cell become empty. */
+ * seen from a cell become empty. chained: dependent launches, behind one that may trigger. */
 ooze_result find_cells(gpu *g, uint32_t n, const uint32_t *round, const float *at, const float *x,
                        float *sorted, float *sorted_x, const displacement_boxes &moves,
-                       ooze_message *why);
+                       bool chained, ooze_message *why);
 ooze_result reserve_cells(gpu *g, uint32_t wished_blocks, ooze_message *why);
 
 /* static_cells.cu: number of particles that may have pairs to add, and an inclusive count of them

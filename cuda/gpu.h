@@ -156,9 +156,10 @@ struct cell_sorter {
   uint32_t extent[3]; /* largest cell coordinates of the box */
   uint32_t wrap[3];   /* bits of a coordinate that count in the order (cells.h) */
 
-  buffer table, density_table;     /* counters by Morton code */
-  size_t table_bytes, table_clear; /* used by the last sort; cleared for the next */
-  bool counted;                    /* finish has filled the counters */
+  buffer table, density_table;         /* counters by Morton code */
+  size_t table_bytes, table_clear;     /* used by the last sort; cleared for the next */
+  size_t density_bytes, density_clear; /* the same of density_table */
+  bool counted;                        /* finish has filled the counters */
   finish_work at_finish;
   presort_state presort;
   uint32_t presort_pause; /* substeps without a presort, after a wasted one */
@@ -190,7 +191,8 @@ struct neighbour_lists {
   uint32_t *place;             /* start positions, packed */
   spare_lists spare;
   prebuilt_state prebuilt;
-  bool start_fits, density_fits; /* the last such list had room */
+  bool start_fits, density_fits;    /* the last such list had room */
+  size_t wish_entries, wish_blocks; /* bytes that the next list built ahead should have, or 0 */
 
   uint32_t block_limit;  /* longest list of a block that shared memory can hold */
   uint32_t block_room;   /* entries that gathers have room for */
@@ -370,7 +372,7 @@ ooze_result roll_back(oz_backend *b, ooze_message *why);
 ooze_result permute(gpu *g, const uint32_t *order, uint32_t n, bool keep_backup, ooze_message *why);
 ooze_result apply_pending_permutation(gpu *g, ooze_message *why);
 /* prefix_sum.cu */
-ooze_result inclusive_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why);
+ooze_result inclusive_sum(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why);
 ooze_result exclusive_sum(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why);
 /* Bounding box of the cells; the next post has it. */
 ooze_result launch_box(gpu *g, const oz_frame *f, ooze_message *why);
@@ -390,6 +392,7 @@ void cancel_presort(gpu *g);
 /* ---- cells.cu ---- */
 
 ooze_result clear_cell_table(gpu *g, ooze_message *why);
+ooze_result clear_density_table(gpu *g, ooze_message *why);
 /* Counters for finish; none where the table is not clear. */
 cell_counter cell_counter_for(gpu *g, const uint32_t wrap[3]);
 

@@ -275,7 +275,7 @@ ooze_result links_update(oz_backend *b, oz_frame *f, uint32_t rule, ooze_message
   uint32_t *width = as<uint32_t>(g->links.width);
   OZ_CUDA(for_each(g->stream, g->count, count_item{s, as<uint16_t>(to->len)}), "links");
   OZ_CUDA(for_each(g->stream, groups, width_item{as<uint16_t>(to->len), g->count, width}), "links");
-  OZ_TRY(inclusive_sum(g, width, groups, why));
+  OZ_TRY(inclusive_sum(g, width, groups, ALONE, why));
   OZ_CUDA(for_each(g->stream, 1, total_item{width, groups, &status_on_device(g)->links}), "links");
   OZ_TRY(fetch_status(g, why));
   OZ_TRY(reserve_lines(g, to, g->mailbox.host->links, why));

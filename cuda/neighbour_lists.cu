@@ -82,6 +82,18 @@ ooze_result reserve_block_lists(gpu *g, uint64_t entries, ooze_message *why) {
   return grow(g, &g->lists.block_j, (size_t)entries * 4, "neighbour lists", why);
 }
 
+/* Room for the next list that is built ahead, where this one is nearly full, so that no substep is
+ * repeated as particles are born. */
+void wish_for_room(gpu *g, uint64_t spare, uint64_t lines, uint64_t room, size_t entry) {
+  const device_status *n = g->mailbox.host;
+  const auto full = [](uint64_t used, uint64_t have) { return used + used / 32 > have; };
+  g->lists.wish_entries = full(n->groups[0], lines)
+                              ? (size_t)(n->groups[0] + n->groups[0] / spare + 1024) * GROUP * entry
+                              : 0;
+  g->lists.wish_blocks =
+      full(n->shared, room) ? (size_t)(n->shared + n->shared / spare + 1024) * 4 : 0;
+}
+
 /* By the last status: whether the start list had room. Makes room if not. copied: neighbours of a
  * block that gathers had room for meanwhile. */
 ooze_result check_start_list(gpu *g, uint32_t copied, bool *fits, ooze_message *why) {
@@ -99,6 +111,7 @@ ooze_result check_start_list(gpu *g, uint32_t copied, bool *fits, ooze_message *
   if (shared && n->shared > room)
     return reserve_block_lists(g, n->shared + n->shared / spare + 1024, why);
   g->lists.start_fits = *fits = true;
+  if (shared) wish_for_room(g, spare, lines, room, entry);
   /* a block with more neighbours than it could copy gathers by other instructions, with another
    * rounding: that may depend on the device, but not on the substep before */
   if (shared && n->widest > copied && copied < g->lists.block_limit) *fits = false;
@@ -150,10 +163,10 @@ static ooze_result build_start_list(gpu *g, const oz_frame *f, bool ahead, ooze_
   const on_stream there(g, ahead);
   const bool table = g->sorter.cells == CELLS_TABLE;
   const bool shared = lanes_for(g) <= COMPUTED_GRADIENT_LANES;
-  OZ_TRY(clear_list_counters(g, why));
   if (!table)
     OZ_TRY(find_cells(g, g->count, g->sorter.wrap, f->x, nullptr, nullptr, nullptr,
-                      displacement_boxes{}, why));
+                      displacement_boxes{}, false, why));
+  OZ_TRY(clear_list_counters(g, why));
   search<false> s = {};
   s.own = s.at = ahead ? as<float>(g->lists.spare.x) : f->x;
   s.cell_of = as<uint32_t>(g->sorter.cell_of),
@@ -307,7 +320,8 @@ static ooze_result search_density_rows(gpu *g, oz_frame *f, const density_cells 
   bool counted;
   OZ_TRY(order_by_count(g, to.key, count, wrap, &counted, why));
   if (!counted) OZ_TRY(order_by_cell(g, to.key, count, why));
-  OZ_TRY(find_cells(g, count, counted ? wrap : nullptr, f->p, f->x, f->A, f->dx, to.moves, why));
+  OZ_TRY(find_cells(g, count, counted ? wrap : nullptr, f->p, f->x, f->A, f->dx, to.moves, counted,
+                    why));
   OZ_TRY(clear_list_counters(g, why));
   s.own = f->p, s.at = f->A;
   s.cell_of = as<uint32_t>(g->sorter.cell_of), s.around = as<uint2>(g->sorter.grid.around);

@@ -8,7 +8,7 @@
 namespace OZ_NAMESPACE {
 
 #if defined(OZ_CUDA_HOST)
-ooze_result inclusive_sum(gpu *, uint32_t *v, uint32_t n, ooze_message *) {
+ooze_result inclusive_sum(gpu *, uint32_t *v, uint32_t n, chain, ooze_message *) {
   for (uint32_t i = 1; i < n; i++) v[i] += v[i - 1];
   return OOZE_OK;
 }
@@ -96,8 +96,8 @@ ooze_result prefix_sum(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *
 
 } // namespace
 
-ooze_result inclusive_sum(gpu *g, uint32_t *v, uint32_t n, ooze_message *why) {
-  return prefix_sum<true>(g, v, n, ALONE, why);
+ooze_result inclusive_sum(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) {
+  return prefix_sum<true>(g, v, n, in, why);
 }
 ooze_result exclusive_sum(gpu *g, uint32_t *v, uint32_t n, chain in, ooze_message *why) {
   return prefix_sum<false>(g, v, n, in, why);

@@ -170,7 +170,7 @@ ooze_result sift(gpu *g, const oz_frame *f, const displacement_boxes &moves, con
   OZ_CUDA(for_each(g->stream, c->capacity * team::SIZE,
                    mark_moved_item{start, many, c->capacity, grid, of, moved}),
           "cells");
-  OZ_TRY(inclusive_sum(g, moved, g->count, why));
+  OZ_TRY(inclusive_sum(g, moved, g->count, ALONE, why));
   OZ_CUDA(for_each(g->stream, 1, count_moved_item{moved, g->count, status_on_device(g)}), "cells");
   OZ_TRY(fetch_status(g, why));
   *upto = moved;

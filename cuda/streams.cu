@@ -30,16 +30,17 @@ bool can_build_ahead(gpu *g, const oz_frame *f) {
     return false;
   if (!g->lists.block_j.at) return false; /* the last list was that of a small scene */
   spare_lists *s = &g->lists.spare;
+  const auto most = [](size_t have, size_t wish) { return have > wish ? have : wish; };
   const struct {
     buffer *slot;
     size_t bytes;
   } room[] = {
-      {&s->start.entries, g->lists.start.entries.bytes},
+      {&s->start.entries, most(g->lists.start.entries.bytes, g->lists.wish_entries)},
       {&s->start.group, g->lists.start.group.bytes},
       {&s->start.len, g->lists.start.len.bytes},
       {&s->block_first, ((size_t)g->capacity / BLOCK_PARTICLES + 1) * 8},
       /* a search reads a few entries beyond the last, and ignores them */
-      {&s->block_j, g->lists.block_j.bytes},
+      {&s->block_j, most(g->lists.block_j.bytes, g->lists.wish_blocks)},
       {&s->place, (size_t)g->capacity * 8},
       {&s->x, ((size_t)g->capacity + 64) * 16},
   };

@@ -147,7 +147,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
     const bool at_once = g->count <= CONTACT_MAX_PARTICLES;
     if (!at_once) {
       OZ_CUDA(for_each(g->stream, g->count, flag_item{near, flag}), "walls");
-      OZ_TRY(inclusive_sum(g, flag, g->count, why));
+      OZ_TRY(inclusive_sum(g, flag, g->count, ALONE, why));
     }
     const bool late = defers_checks(g, f) && g->walls.last_count;
     OZ_TRY(grow(g, &g->walls.near, 256, "walls", why));
@@ -180,6 +180,7 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
         const on_stream there(g, true); /* behind the lists, which are done by then */
         OZ_TRY(clear_moved_cells(g, why));
         OZ_TRY(clear_cell_table(g, why));
+        OZ_TRY(clear_density_table(g, why));
       }
       bool fits = true;
       if (g->mailbox.post == POST_OWED)
