@@ -1,10 +1,11 @@
 /* Fused kernels around the velocity projection. Included by stage_types.h, inside its namespace,
  * after the stages.
  *
- * Before it: bound, velocity_start and residual. bound and residual gather over the same rows, so a
- * pair is visited once and not twice; where no material relaxes or yields, velocity_start is an
- * identity (oz_prepare_end). In its last iteration: force and cg_last. After it: the last
- * cg_update, advance and the maps behind it, which touch their own particle alone.
+ * Before it: bound and residual, which gather over the same rows, so a pair is visited once and not
+ * twice; where no material relaxes or yields, velocity_start is an identity (oz_prepare_end), and
+ * where one does, force and kick are one kernel. Surface tension with its walls is two. In the last
+ * iteration: force and cg_last. After it: the last cg_update, advance and the maps behind it, which
+ * touch their own particle alone.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_CUDA_FUSED_VELOCITY_H
 #define OZ_CUDA_FUSED_VELOCITY_H
@@ -34,6 +35,29 @@ struct stage_bound_residual {
   }
   static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
     oz_prepare_end(f, i, acc + BOUND, acc, red);
+  }
+};
+
+/* force by the stress that particles carry, kick, and wall_hold behind it (walls_of): u is gathered
+ * by neither, and the displacement is of no further use. */
+struct stage_force_kick : stage_force {
+  static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *) {
+    oz_kick_by(f, i, oz_force_total(f, i, acc));
+  }
+};
+
+/* tension_clear and wall_density before the end of tension_start, which alone reads their result:
+ * that of its own particle. */
+struct stage_tension_begin : stage_tension_start {
+  static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+    oz_tension_clear_item(f, i, red);
+    stage_tension_start::end(f, i, acc, red);
+  }
+  static OZ_D void end_at(const oz_frame *f, uint32_t i, uint32_t slot, const oz_real *acc,
+                          oz_real *red) {
+    oz_tension_clear_item(f, i, red);
+    if (slot) oz_wall_density_of(f, slot - 1, i);
+    stage_tension_start::end(f, i, acc, red);
   }
 };
 

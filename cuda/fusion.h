@@ -18,12 +18,14 @@ enum fuse_bits : uint32_t {
   FUSE_PROJECT = 2,
   FUSE_DENSITY = 4,
   FUSE_SECOND = 8, /* gathers: the second stage of a fused type (stage_kernels.cu: fused_of) */
+  FUSE_OTHER = 16, /* the same, of another type: other_of */
   FUSE_CLAMP = 1,  /* advance: wall_clamp before it */
   FUSE_ADVANCE_DENSITY = 2,
   FUSE_ADVANCE_PROJECT = 4,
   FUSE_BOUND = 8,
   FUSE_PLANES = 1, /* velocity_start: wall_planes before it */
   FUSE_HOLD = 2,
+  FUSE_ROWS = 4, /* velocity_start: wall_rows before it */
   FUSE_PREDICT = 4,
   FUSE_LOAD = 1, /* cg_update: wall_load before it, */
   FUSE_ADVANCE = 2,
@@ -34,9 +36,10 @@ enum fuse_bits : uint32_t {
 enum fuse_when {
   WHEN_NEXT,          /* none; the second stage may read another frame */
   WHEN_SAME_FRAME,    /* both read the same frame */
+  WHEN_ANY_SIZE,      /* likewise, however many particles there are: no wall takes registers */
   WHEN_FEW_REGISTERS, /* and: several threads a particle, or no curved collider (96 registers) */
   WHEN_ITERATION,     /* a whole position iteration is queued (iteration_at) */
-  WHEN_PREPARED,      /* no material relaxes or yields, so that velocity_start is an identity */
+  WHEN_PREPARED,      /* between bound and residual no more stands than launch_prepared expects */
   WHEN_LAST_UPDATE,   /* the last cg_update; frames differ in `last` alone */
   WHEN_ASIDE          /* walls were found on the wall stream, or before bound */
 };
@@ -56,6 +59,7 @@ const fusion fusions[] = {
     OZ_FUSE(wall_clamp, advance, advance, FUSE_CLAMP, WHEN_SAME_FRAME),
     OZ_FUSE(wall_mirror, density_move, density_move, FUSE_MIRROR, WHEN_SAME_FRAME),
     OZ_FUSE(wall_planes, velocity_start, velocity_start, FUSE_PLANES, WHEN_FEW_REGISTERS),
+    OZ_FUSE(wall_rows, velocity_start, velocity_start, FUSE_ROWS, WHEN_SAME_FRAME),
 
     /* A wall stage behind a gather: the end of the gather has the particle in registers. */
     OZ_FUSE(force, wall_filter, force, FUSE_WALLS, WHEN_NEXT),
@@ -63,6 +67,7 @@ const fusion fusions[] = {
     OZ_FUSE(filter_move, wall_drag, filter_move, FUSE_WALLS, WHEN_NEXT),
     OZ_FUSE(density_move, wall_project, density_move, FUSE_PROJECT, WHEN_NEXT),
     OZ_FUSE(density_move, wall_density, density_move, FUSE_DENSITY, WHEN_NEXT),
+    OZ_FUSE(tension, tension_wall, tension, FUSE_WALLS, WHEN_SAME_FRAME),
     OZ_FUSE(conform_move, wall_project, conform_move, FUSE_PROJECT, WHEN_NEXT),
     OZ_FUSE(conform_move, wall_density, conform_move, FUSE_DENSITY, WHEN_NEXT),
 
@@ -76,7 +81,13 @@ const fusion fusions[] = {
 
     /* The end of the last force has the sums of cg_last: stage_force_last. */
     OZ_FUSE(force, cg_last, force, FUSE_SECOND, WHEN_SAME_FRAME),
-    /* finish touches nothing that another particle's update reads: stage_conform_finish. */
+    /* The force of carried stress moves its own particle alone: stage_force_kick. */
+    OZ_FUSE(force, kick, force, FUSE_OTHER, WHEN_PREPARED),
+    /* Walls of the particle itself in its missing density: stage_tension_begin. */
+    OZ_FUSE(tension_clear, tension_start, tension_start, FUSE_SECOND, WHEN_PREPARED),
+    /* Neither touches what another particle's update reads: stage_conform_shift, and
+     * stage_conform_finish where nothing is shifted. */
+    OZ_FUSE(conform_update, shift_strength, conform_update, FUSE_OTHER, WHEN_ANY_SIZE),
     OZ_FUSE(conform_update, finish, conform_update, FUSE_SECOND, WHEN_SAME_FRAME),
 
     /* Both constraints gather over the same positions: stage_density_strain. */
@@ -100,7 +111,8 @@ inline const fusion *fusion_of(int first, int second) {
 }
 /* Whether a row needs no more than its two neighbours in the queue. */
 inline bool is_local(const fusion &row) {
-  return row.when == WHEN_NEXT || row.when == WHEN_SAME_FRAME || row.when == WHEN_FEW_REGISTERS;
+  return row.when == WHEN_NEXT || row.when == WHEN_SAME_FRAME || row.when == WHEN_ANY_SIZE ||
+         row.when == WHEN_FEW_REGISTERS;
 }
 /* The bit of a stage behind the owner of the kernel, or 0. */
 inline uint32_t fused_behind(int owner, int next) {

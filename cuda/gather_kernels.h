@@ -72,6 +72,9 @@ enum { MAX_MIN_BLOCKS = 16 };
 #endif
 template <class S, int T>
 constexpr int wished_blocks = std::is_same<S, stage_density_strain>::value ? (T == 1 ? 7 : 0)
+                              : std::is_same<S, stage_force_kick>::value   ? (T == 1   ? 7
+                                                                              : T == 2 ? 4
+                                                                                       : 0)
                               : !mirrors<S>                                ? 0
                               : sends_displacements<S>                     ? (T >= 8   ? 8
                                                                               : T == 4 ? 2

@@ -40,6 +40,7 @@ OZ_GATHERS_BOTH(bound_sums, A, density_row_sum)
 OZ_GATHERS_NUMBER(bound, bound_sum)
 OZ_GATHERS_RECORD(force, A)
 OZ_GATHERS_RECORD(force_last, A)
+OZ_GATHERS_RECORD(force_kick, A)
 OZ_GATHERS_RECORD(residual, u)
 OZ_GATHERS_BOTH(bound_residual, u, bound_sum)
 OZ_GATHERS_RECORD(cg_apply, dx)
@@ -51,9 +52,11 @@ OZ_GATHERS_RECORD(density_strain, y)
 OZ_GATHERS_RECORDS(position_move, A, dx)
 OZ_GATHERS_RECORD(conform_update, y)
 OZ_GATHERS_RECORD(conform_finish, y)
+OZ_GATHERS_RECORD(conform_shift, y)
 OZ_GATHERS_RECORD(filter_gradient, u)
 OZ_GATHERS_RECORDS(filter_move, A, u)
 OZ_GATHERS_RECORD(tension_start, x)
+OZ_GATHERS_RECORD(tension_begin, x)
 OZ_GATHERS_RECORD(tension, dx)
 OZ_GATHERS_RECORDS_NUMBER(shift, p, y2, density_relaxation)
 
@@ -65,6 +68,7 @@ template <class S> constexpr bool reads_more(const oz_frame &) { return false; }
     return f.has_boundary || f.body_adheres;                                \
   }
 OZ_READS_OWNERS(tension_start)
+OZ_READS_OWNERS(tension_begin)
 OZ_READS_OWNERS(tension)
 #undef OZ_READS_OWNERS
 /* The same arguments without room for copies. */
@@ -80,6 +84,7 @@ inline stage_args without_copies(const stage_args &a) {
 template <class S> constexpr bool unpacked = false;
 template <> constexpr bool unpacked<stage_force> = true;
 template <> constexpr bool unpacked<stage_force_last> = true;
+template <> constexpr bool unpacked<stage_force_kick> = true;
 template <> constexpr bool unpacked<stage_bound_sums> = true;
 template <> constexpr bool unpacked<stage_bound_residual> = true;
 template <> constexpr bool unpacked<stage_gradient> = true;
@@ -89,6 +94,7 @@ template <> constexpr bool gathers_only_starts<stage_gradient> = true;
 /* Stages of kind START with pairs that read neither a gradient nor a start position. */
 template <class S> constexpr bool ignores_starts = false;
 template <> constexpr bool ignores_starts<stage_tension_start> = true;
+template <> constexpr bool ignores_starts<stage_tension_begin> = true;
 template <> constexpr bool ignores_starts<stage_tension> = true;
 /* Start positions: the array that neighbours are read from, and the particle's own in the bits of
  * an oz_place. */
@@ -135,6 +141,7 @@ template <> constexpr int linear<stage_bound_sums> = 2;
 template <> constexpr int linear<stage_bound> = 6;
 template <> constexpr int linear<stage_force> = 3;
 template <> constexpr int linear<stage_force_last> = 3;
+template <> constexpr int linear<stage_force_kick> = 3;
 template <> constexpr int linear<stage_residual> = 9;
 template <> constexpr int linear<stage_bound_residual> = 15;
 template <> constexpr int linear<stage_cg_apply> = 9;
@@ -142,6 +149,7 @@ template <> constexpr int linear<stage_strain> = 9;
 template <> constexpr int linear<stage_conform_move> = 3;
 template <> constexpr int linear<stage_conform_update> = 9;
 template <> constexpr int linear<stage_conform_finish> = 9;
+template <> constexpr int linear<stage_conform_shift> = 9;
 template <> constexpr int linear<stage_filter_gradient> = 9;
 template <> constexpr int linear<stage_filter_move> = 9;
 template <> constexpr int linear<stage_density_strain> = 9;
@@ -162,6 +170,7 @@ template <> constexpr bool counts<stage_gradient> = true;
 template <class S> constexpr bool matrix = false;
 template <> constexpr bool matrix<stage_force> = true;
 template <> constexpr bool matrix<stage_force_last> = true;
+template <> constexpr bool matrix<stage_force_kick> = true;
 template <> constexpr bool matrix<stage_conform_move> = true;
 template <> constexpr bool matrix<stage_filter_move> = true;
 template <> constexpr bool matrix<stage_position_move> = true;

@@ -263,6 +263,7 @@ struct stage_queue {
   uint32_t count, frame_count;
   queue_entry entry[QUEUE];
   oz_frame frame[FRAMES];
+  bool starts; /* a velocity projection, and its first iteration has not been launched */
 };
 /* Sums over all particles (reductions.h) and over the blocks of a launch (block_scan.h). */
 struct reduction_buffers {

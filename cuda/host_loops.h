@@ -58,9 +58,8 @@ void fill_copies(const stage_args &a, uint32_t block, const shared_copies<S> &to
 }
 template <class S>
 cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
-  if constexpr (fused_of<S>::ANY)
-    if (a.fused & FUSE_SECOND)
-      return launch_gather<typename fused_of<S>::stage>(a, g, lanes, stream);
+  cudaError_t e = cudaSuccess;
+  if (launch_fused<S>(a, g, lanes, stream, &e)) return e;
   if (a.block_room && reads_more<S>(a.f))
     return launch_gather<S>(without_copies(a), g, lanes, stream);
   double sum[S::REDS + 1] = {0.0};
@@ -102,7 +101,7 @@ cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cud
           mirror_in<S, 4>(a, &copies, first, copied, i, slot, 0);
       }
     if (S::KIND != KIND_LINK) finish_sums<S>(a, a.f.start_entries != nullptr, acc);
-    if (walls_of<S>::ANY && (a.fused & ~FUSE_SECOND))
+    if (walls_of<S>::ANY && (a.fused & ~FUSE_TYPES))
       end_with_walls<S>(&a.f, &g, i, a.slot_of[i],
                         a.slot_of[i] ? a.f.wall_planes[a.slot_of[i] - 1] : 0u, a.fused, acc, red);
     else

@@ -212,43 +212,108 @@ bool pulls_by_tension(int stage) {
          stage == OZ_STAGE_tension_start || stage == OZ_STAGE_tension ||
          stage == OZ_STAGE_tension_wall;
 }
-/* WHEN_PREPARED: bound, velocity_start and residual from place `at` on, with walls in between.
- * Where no material relaxes or yields, velocity_start does nothing that walls read: so these come
- * first, and then all three in one kernel (fused_velocity.h). Returns the number of launches; 0:
- * the queue holds something else. */
+/* The walls that the particle's own thread can take along, where `fuse`: those of missing density
+ * in tension_start, the walls' pull in tension. Returns the number of launches; *k: behind them. */
+uint32_t launch_tension(const gpu *g, uint32_t *k, bool fuse, bool joins, launch *out) {
+  const queue_entry *q = g->queue.entry;
+  uint32_t n = 0;
+  while (*k < g->queue.count && pulls_by_tension(q[*k].stage)) {
+    launch *l = &out[n];
+    uint32_t next = *k + 1;
+    *l = one_stage(q[*k].stage, q[*k].frame), l->joins_streams = joins && n == 0;
+    if (l->stage == OZ_STAGE_tension_clear) {
+      const bool walls = queued(g, next, OZ_STAGE_wall_density);
+      if (queued(g, next + walls, OZ_STAGE_tension_start) && (fuse || !walls) &&
+          q[next].frame == l->frame && q[next + walls].frame == l->frame) {
+        l->stage = OZ_STAGE_tension_start;
+        l->fused = fuse_bit(OZ_STAGE_tension_clear, OZ_STAGE_tension_start);
+        if (walls) l->fused |= FUSE_WALLS;
+        next += 1u + walls;
+      }
+    } else if (l->stage == OZ_STAGE_tension && queued(g, next, OZ_STAGE_tension_wall) && fuse &&
+               q[next].frame == l->frame) {
+      l->fused = fuse_bit(OZ_STAGE_tension, OZ_STAGE_tension_wall);
+      next++;
+    }
+    *k = next, n++;
+  }
+  return n;
+}
+/* wall_rows, velocity_start, force, kick and wall_hold, where stress is carried: from place *k on.
+ * Returns the number of launches; 0: the queue holds something else. */
+uint32_t launch_carried(const gpu *g, uint32_t *k, bool fuse, bool planes, launch *out) {
+  const queue_entry *q = g->queue.entry;
+  uint32_t n = 0, at = *k;
+  const bool rows = queued(g, at, OZ_STAGE_wall_rows);
+  const uint32_t frame = q[at].frame;
+  for (uint32_t m = at; m < at + 3u + rows; m++)
+    if (m >= g->queue.count || q[m].frame != frame) return 0;
+  if (rows && !fuse) out[n++] = one_stage(OZ_STAGE_wall_rows, frame);
+  at += rows;
+  if (!queued(g, at, OZ_STAGE_velocity_start) || !queued(g, at + 1, OZ_STAGE_force) ||
+      !queued(g, at + 2, OZ_STAGE_kick) || queued(g, at + 3, OZ_STAGE_wall_hold) != planes)
+    return 0;
+  out[n] = one_stage(OZ_STAGE_velocity_start, frame);
+  if (rows && fuse) out[n].fused = fuse_bit(OZ_STAGE_wall_rows, OZ_STAGE_velocity_start);
+  n++, at += 3;
+  launch *force = &out[n++];
+  *force = one_stage(OZ_STAGE_force, frame);
+  force->fused = fuse_bit(OZ_STAGE_force, OZ_STAGE_kick);
+  if (planes && fuse && g->walls.flat && q[at].frame == frame)
+    force->fused |= FUSE_HOLD;
+  else if (planes)
+    out[n++] = one_stage(OZ_STAGE_wall_hold, q[at].frame);
+  *k = at + planes;
+  return n;
+}
+/* WHEN_PREPARED: bound to residual from place `at` on, with walls and tension in between, which
+ * need nothing of bound: so they come first, and then bound and residual in one kernel
+ * (fused_velocity.h). Where no material relaxes or yields, velocity_start does nothing that walls
+ * read, and that kernel does it as well. Returns the number of launches; 0: the queue holds
+ * something else. */
 uint32_t launch_prepared(const gpu *g, uint32_t *at, int lanes, launch *out) {
   const queue_entry *q = g->queue.entry;
   if (!queued(g, *at, OZ_STAGE_bound) || !fuses_bound(g)) return 0;
-  const bool aside = walls_are_aside(g);
+  const bool aside = walls_are_aside(g), fuse = fuses_walls(g, lanes);
   uint32_t k = *at + 1, n = 0;
+  const bool apart = disabled(g, DISABLE_BOUND_FUSION);
+  if (apart) out[n++] = one_stage(OZ_STAGE_bound, q[*at].frame);
   const bool planes = queued(g, k, OZ_STAGE_wall_planes);
   if (planes) {
     out[n] = one_stage(OZ_STAGE_wall_planes, q[k++].frame);
     out[n++].on_wall_stream = aside;
   }
   bool joins = aside;
-  const bool tension = queued(g, k, OZ_STAGE_tension_clear);
-  for (; k < g->queue.count && pulls_by_tension(q[k].stage); k++, joins = false) {
-    out[n] = one_stage(q[k].stage, q[k].frame);
-    out[n++].joins_streams = joins;
-  }
-  if (!queued(g, k, OZ_STAGE_velocity_start)) return 0;
-  const uint32_t frame = q[k++].frame;
+  const uint32_t tension = launch_tension(g, &k, fuse, joins, out + n);
+  if (tension) joins = false;
+  n += tension;
+  const uint32_t start = k + queued(g, k, OZ_STAGE_wall_rows);
+  if (!queued(g, start, OZ_STAGE_velocity_start)) return 0;
+  const uint32_t frame = q[start].frame;
   const oz_frame &f = g->queue.frame[frame];
-  if (f.has_relaxation_time || f.has_yield || queued(g, k, OZ_STAGE_wall_hold) != planes) return 0;
-  if (planes && tension) /* which changes the velocities that walls hold */
-    out[n++] = one_stage(OZ_STAGE_wall_hold, q[k++].frame);
-  else if (planes)
-    n = add_hold(g, q[k++].frame, aside, out, n);
-  if (queued(g, k, OZ_STAGE_wall_rows)) {
-    out[n] = one_stage(OZ_STAGE_wall_rows, q[k++].frame);
-    out[n++].joins_streams = joins;
+  if (f.has_yield) return 0;
+  if (f.has_relaxation_time) {
+    const uint32_t carried = launch_carried(g, &k, fuse, planes, out + n);
+    if (!carried) return 0;
+    out[n].joins_streams = joins;
     joins = false;
+    n += carried;
+  } else {
+    if (apart || start != k || queued(g, ++k, OZ_STAGE_wall_hold) != planes) return 0;
+    if (planes && tension) /* which changes the velocities that walls hold */
+      out[n++] = one_stage(OZ_STAGE_wall_hold, q[k++].frame);
+    else if (planes)
+      n = add_hold(g, q[k++].frame, aside, out, n);
+    if (queued(g, k, OZ_STAGE_wall_rows)) {
+      out[n] = one_stage(OZ_STAGE_wall_rows, q[k++].frame);
+      out[n++].joins_streams = joins;
+      joins = false;
+    }
   }
   if (!queued(g, k, OZ_STAGE_residual) || q[k++].frame != frame) return 0;
   launch *l = &out[n];
   *l = one_stage(OZ_STAGE_residual, frame), l->joins_streams = joins;
-  l->fused = fuse_bit(OZ_STAGE_bound, OZ_STAGE_residual);
+  if (!apart) l->fused = fuse_bit(OZ_STAGE_bound, OZ_STAGE_residual);
   l->defers_sums = defers_start_sums(g, k - 1, lanes);
   if (queued(g, k, OZ_STAGE_cg_start)) l->scalar_stage = q[k++].stage;
   *at = k;
@@ -279,6 +344,23 @@ uint32_t launch_aside(const gpu *g, uint32_t *at, launch *out) {
 uint32_t bit_behind(const gpu *g, int owner, int next) {
   return next == OZ_STAGE_wall_hold && !g->walls.flat ? 0u : fused_behind(owner, next);
 }
+/* Fuses the stages from place `at` on that may follow in the kernel of l. walls: as fuses_walls.
+ * Returns the place behind them. */
+uint32_t fuse_behind(const gpu *g, uint32_t at, int lanes, bool walls, launch *l) {
+  const queue_entry *q = g->queue.entry;
+  for (; at < g->queue.count; at++) {
+    const fusion *row = fusion_of(l->stage, q[at].stage);
+    const uint32_t bit = bit_behind(g, l->stage, q[at].stage);
+    if (bit <= l->fused) break; /* each once, in its order */
+    const bool any_size = row->when == WHEN_ANY_SIZE && !disabled(g, DISABLE_FUSION);
+    if (!walls && !any_size) break;
+    if (row->when != WHEN_NEXT && q[at].frame != l->frame) break;
+    if (q[at].stage == OZ_STAGE_cg_last) l->defers_sums = defers_sums(g, at, lanes);
+    l->fused |= bit;
+    l->wall_frame = q[at].frame;
+  }
+  return at;
+}
 /* The next launch: a stage, the one that is fused before it, those that are fused behind it.
  * Returns the place of the next stage in the queue. */
 uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
@@ -299,15 +381,7 @@ uint32_t next_launch(const gpu *g, uint32_t at, int lanes, launch *l) {
       at++;
     }
   }
-  for (; fuse && at < g->queue.count; at++) {
-    const fusion *row = fusion_of(l->stage, q[at].stage);
-    const uint32_t bit = bit_behind(g, l->stage, q[at].stage);
-    if (bit <= l->fused) break; /* each once, in its order */
-    if (row->when == WHEN_SAME_FRAME && q[at].frame != l->frame) break;
-    if (q[at].stage == OZ_STAGE_cg_last) l->defers_sums = defers_sums(g, at, lanes);
-    l->fused |= bit;
-    l->wall_frame = q[at].frame;
-  }
+  at = fuse_behind(g, at, lanes, fuse, l);
   if (fuse && l->stage == OZ_STAGE_cg_update) at = fuse_advance(g, at, l);
 
   const bool sums =

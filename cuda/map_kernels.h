@@ -89,8 +89,13 @@ __global__ void __launch_bounds__(BLOCK) body_kernel(const __grid_constant__ sta
   }
   S::end(f, b, acc);
 }
+/* Resident blocks a multiprocessor: walls must not cost a wave. */
+template <class S>
+constexpr int min_blocks_map =
+    std::is_same<S, stage_cg_advance>::value || std::is_same<S, stage_velocity_start>::value ? 7
+                                                                                             : 0;
 template <class S, bool FLAT>
-__global__ void __launch_bounds__(BLOCK, (std::is_same<S, stage_cg_advance>::value ? 7 : 0))
+__global__ void __launch_bounds__(BLOCK, (min_blocks_map<S>))
     map_fused_kernel(const __grid_constant__ stage_args a) {
   const uint32_t i = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
   oz_real red[S::REDS + 1];

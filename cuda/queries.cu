@@ -1,7 +1,7 @@
 /* Questions about all particles after a substep, answered on the device without a download: lost
  * particles, loads on the walls, the greatest speed, columns, statistics.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "cuda/gpu.h"
+#include "cuda/mailbox.h"
 
 #include "physics/lanes.h"
 
@@ -151,22 +151,44 @@ struct speed_item {
 #endif
 };
 #if defined(OZ_CUDA_HOST)
-cudaError_t speed_all(const gpu *, const speed_item &s, uint32_t n, cudaStream_t stream) {
-  return for_each(stream, n, s);
+ooze_result post_speed(gpu *g, const speed_item &s, ooze_message *why) {
+  *s.fastest = 0;
+  for_each(g->stream, g->count, s);
+  return post_status(g, why);
 }
 #else
+/* The last block posts the status, and clears what this kernel counts in. */
 __global__ void __launch_bounds__(256)
-    speed_kernel(const __grid_constant__ speed_item s, uint32_t n) {
+    speed_kernel(const __grid_constant__ speed_item s, uint32_t n, uint32_t *tally,
+                 const __grid_constant__ status_post post) {
+  __shared__ bool last;
   float most = 0.0f;
+  launch_dependency_trigger_and_wait();
   for (uint32_t i = blockIdx.x * 256u + threadIdx.x; i < n; i += gridDim.x * 256u)
     most = fmaxf(most, s.of(i));
   for (int d = 16; d; d >>= 1) most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, d));
-  if (threadIdx.x % 32 == 0) atomicMax(s.fastest, __float_as_uint(most));
+  if (threadIdx.x % 32 == 0) {
+    atomicMax(s.fastest, __float_as_uint(most));
+    __threadfence();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(tally, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (!last || threadIdx.x >= 32) return;
+  __threadfence();
+  post_status(post);
+  __syncwarp();
+  if (threadIdx.x == 0) *s.fastest = 0, *tally = 0;
 }
-cudaError_t speed_all(const gpu *g, const speed_item &s, uint32_t n, cudaStream_t stream) {
-  const uint32_t blocks = one_wave(g, (n + 1023u) / 1024u);
-  speed_kernel<<<blocks, 256, 0, stream>>>(s, n);
-  return cudaGetLastError();
+ooze_result post_speed(gpu *g, const speed_item &s, ooze_message *why) {
+  enum { TALLY = 48 }; /* place among the tickets of stages (stage_launch.cu) */
+  /* the status has results of both side streams */
+  if (g->streams.unjoined & (UNJOINED_CONTACTS | UNJOINED_LISTS)) OZ_TRY(join_streams(g, why));
+  if (g->mailbox.post == POST_DEFERRED) g->mailbox.post = POST_NONE;
+  OZ_CUDA(start<speed_kernel>(one_wave(g, (g->count + 1023u) / 1024u), 256u, 0, g->stream, s,
+                              g->count, as<uint32_t>(g->sums.ticket) + TALLY, next_post(g)),
+          "the greatest speed");
+  return OOZE_OK;
 }
 #endif
 
@@ -297,11 +319,10 @@ ooze_result fastest(oz_backend *b, double *out, ooze_message *why) {
   *out = 0.0;
   if (!g->count) return OOZE_OK;
   OZ_TRY(flush(g, why));
-  uint32_t *most = &status_on_device(g)->fastest;
-  OZ_CUDA(cudaMemsetAsync(most, 0, sizeof *most, g->stream), "the greatest speed");
-  OZ_CUDA(speed_all(g, speed_item{g->arrays.u, g->arrays.owner, most}, g->count, g->stream),
-          "the greatest speed");
-  OZ_TRY(fetch_status(g, why));
+  const speed_item item = {g->arrays.u, g->arrays.owner, &status_on_device(g)->fastest};
+  OZ_TRY(post_speed(g, item, why));
+  OZ_TRY(await_status(g, why));
+  g->staging.used = 0;
   float speed2;
   memcpy(&speed2, &g->mailbox.host->fastest, sizeof speed2);
   *out = sqrt((double)speed2);

@@ -32,6 +32,34 @@ template <> struct fused_of<stage_force> : fused<stage_force_last> {};
 template <> struct fused_of<stage_residual> : fused<stage_bound_residual> {};
 template <> struct fused_of<stage_density_lambda> : fused<stage_density_strain> {};
 template <> struct fused_of<stage_conform_move> : fused<stage_position_move> {};
+template <> struct fused_of<stage_tension_start> : fused<stage_tension_begin> {};
+/* The same for FUSE_OTHER. */
+template <class S> struct other_of {
+  static constexpr bool ANY = false;
+  typedef S stage;
+};
+template <> struct other_of<stage_force> : fused<stage_force_kick> {};
+template <> struct other_of<stage_conform_update> : fused<stage_conform_shift> {};
+enum : uint32_t { FUSE_TYPES = FUSE_SECOND | FUSE_OTHER }; /* all other bits are walls */
+
+template <class S>
+cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream);
+/* Whether the bits ask for a fused type, which is launched then. */
+template <class S>
+bool launch_fused(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream,
+                  cudaError_t *e) {
+  if constexpr (fused_of<S>::ANY)
+    if (a.fused & FUSE_SECOND) {
+      *e = launch_gather<typename fused_of<S>::stage>(a, g, lanes, stream);
+      return true;
+    }
+  if constexpr (other_of<S>::ANY)
+    if (a.fused & FUSE_OTHER) {
+      *e = launch_gather<typename other_of<S>::stage>(a, g, lanes, stream);
+      return true;
+    }
+  return false;
+}
 
 #if defined(OZ_CUDA_HOST)
 #include "cuda/host_loops.h"
@@ -58,7 +86,7 @@ template <class S, int T>
 cudaError_t start_gather(const stage_args &a, const oz_frame &g, cudaStream_t stream) {
   const uint32_t n = blocks(a.f.count, T);
   if constexpr (walls_of<S>::ANY)
-    if (a.fused & ~FUSE_SECOND) return start<gather_walls_kernel<S, T>>(n, BLOCK, 0, stream, a, g);
+    if (a.fused & ~FUSE_TYPES) return start<gather_walls_kernel<S, T>>(n, BLOCK, 0, stream, a, g);
   return start<gather_kernel<S, T>>(n, BLOCK, 0, stream, a);
 }
 template <class S, int T>
@@ -77,16 +105,15 @@ cudaError_t start_shared_gather(const stage_args &a, const oz_frame &g, cudaStre
   size_t memory = copies > sums ? copies : sums;
   if (memory < a.balance) memory = a.balance;
   if constexpr (walls_of<S>::ANY)
-    if (a.fused & ~FUSE_SECOND)
+    if (a.fused & ~FUSE_TYPES)
       return start<shared_gather_walls_kernel<S, T>>(n, BLOCK_PARTICLES * T, memory, stream, a, g);
   return start_sum<S::REDS>(
       start<shared_gather_kernel<S, T>>(n, BLOCK_PARTICLES * T, memory, stream, a), a, n, stream);
 }
 template <class S>
 cudaError_t launch_gather(const stage_args &a, const oz_frame &g, int lanes, cudaStream_t stream) {
-  if constexpr (fused_of<S>::ANY)
-    if (a.fused & FUSE_SECOND)
-      return launch_gather<typename fused_of<S>::stage>(a, g, lanes, stream);
+  cudaError_t e = cudaSuccess;
+  if (launch_fused<S>(a, g, lanes, stream, &e)) return e;
   if (a.block_room && reads_more<S>(a.f))
     return launch_gather<S>(without_copies(a), g, lanes, stream);
   if constexpr (S::KIND == KIND_LINK)
@@ -105,9 +132,10 @@ template <class S> cudaError_t launch_mirror(const stage_args &a, int lanes, cud
   const uint32_t n = a.f.wall_count;
   if (n && mirrors_rows(a)) {
     /* the move starts when all of these blocks have started: so they are few, and each takes
-     * several contacts */
-    const uint32_t wished_blocks = blocks((n + 1) / 2, mirror_row_walk::T),
-                   most = a.multiprocessors ? a.multiprocessors : 1u << 20,
+     * several contacts, unless the move leaves room on every multiprocessor */
+    const uint32_t most = a.multiprocessors ? a.multiprocessors : 1u << 20,
+                   each = blocks(a.f.count, 1) <= most ? 1 : 2,
+                   wished_blocks = blocks((n + each - 1) / each, mirror_row_walk::T),
                    teams = wished_blocks < 2 * most ? wished_blocks : 2 * most,
                    alone = blocks(n, 1) < 2 * most ? blocks(n, 1) : 2 * most;
     return start<mirror_rows_kernel<S>>(teams + alone, BLOCK, 0, stream, a, teams);

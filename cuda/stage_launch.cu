@@ -164,7 +164,8 @@ ooze_result prepare_launch(gpu *g, const launch *all, uint32_t k, uint32_t n, oo
 /* Stages with a status that the next kernel carries. */
 bool leaves_status(const launch &l) {
   return l.on_wall_stream || l.stage == OZ_STAGE_bound || l.stage == OZ_STAGE_wall_planes ||
-         l.stage == OZ_STAGE_wall_hold;
+         l.stage == OZ_STAGE_wall_hold || l.stage == OZ_STAGE_wall_rows ||
+         pulls_by_tension(l.stage);
 }
 cudaError_t launch_all(gpu *g, int lanes) {
   launch all[QUEUE];

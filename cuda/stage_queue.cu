@@ -94,6 +94,14 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
     OZ_TRY(check_pending(g, why));
   }
   OZ_TRY(enqueue(g, f, stage, why));
+  if (stage == OZ_STAGE_velocity_start) g->queue.starts = true;
+  if (stage == OZ_STAGE_cg_update && g->queue.starts) {
+    /* The first iteration and all before it: few particles are done with the kernels launched so
+     * far before the host has queued the others. */
+    g->queue.starts = false;
+    if (!f->last_iteration && !sums && lanes_for(g) <= COMPUTED_GRADIENT_LANES)
+      OZ_TRY(flush_stages(g, why));
+  }
   if (stage == OZ_STAGE_finish) {
     OZ_TRY(flush_finish(g, f, !sums, why));
   } else if (sums) {

@@ -89,6 +89,13 @@ struct stage_conform_finish : stage_conform_update {
     stage_finish::item(f, i, red);
   }
 };
+/* conform_update with shift_strength behind it, which neither. */
+struct stage_conform_shift : stage_conform_update {
+  static OZ_D void end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+    stage_conform_update::end(f, i, acc, red);
+    stage_shift_strength::item(f, i, red);
+  }
+};
 /* Stages that end the substep: the next sort finds particles where they leave them. */
 template <class S>
 constexpr bool ends_substep =
@@ -156,6 +163,14 @@ template <class S> struct walls_of {
 };
 template <> struct walls_of<stage_force> { static constexpr bool ANY = true; };
 template <> struct walls_of<stage_force_last> { static constexpr bool ANY = true; };
+template <> struct walls_of<stage_force_kick> { static constexpr bool ANY = true; };
+template <> struct walls_of<stage_tension_begin> { static constexpr bool ANY = true; };
+template <> struct walls_of<stage_tension> {
+  static constexpr bool ANY = true;
+  static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t, uint32_t, uint32_t) {
+    oz_tension_wall_item(g, slot);
+  }
+};
 template <> struct walls_of<stage_filter_move> {
   static constexpr bool ANY = true;
   static OZ_D void apply(const oz_frame *g, uint32_t slot, uint32_t i, uint32_t planes, uint32_t) {
@@ -190,7 +205,12 @@ template <class S>
 OZ_D void end_with_walls(const oz_frame *f, const oz_frame *g, uint32_t i, uint32_t slot,
                          uint32_t planes, uint32_t which, const oz_real *acc, oz_real *red,
                          const typename prefetched_own<S>::own *o = nullptr) {
-  if constexpr (S::STAGE == OZ_STAGE_force) {
+  if constexpr (std::is_same<S, stage_tension_begin>::value) {
+    S::end_at(f, i, slot, acc, red);
+  } else if constexpr (std::is_same<S, stage_force_kick>::value) {
+    S::end(f, i, acc, red);
+    if (slot && (which & FUSE_HOLD)) oz_wall_hold_of(f, slot - 1, i, 1); /* of flat colliders */
+  } else if constexpr (S::STAGE == OZ_STAGE_force) {
     const auto walls = [&](float *v) {
       if (slot) oz_wall_filtered(g, slot - 1, planes, i, v);
     };
@@ -252,6 +272,7 @@ template <bool FLAT> struct map_fusion<stage_kick, FLAT> : map_walls {
 template <bool FLAT> struct map_fusion<stage_velocity_start, FLAT> : map_fusion<stage_kick, FLAT> {
   static OZ_D void before(const oz_frame *f, uint32_t slot, uint32_t i, uint32_t which) {
     if (which & FUSE_PLANES) find_planes(f, slot, i, FLAT);
+    if (which & FUSE_ROWS) oz_wall_rows_item(f, slot);
   }
 };
 template <> struct map_fusion<stage_cg_update> : map_walls {

@@ -52,13 +52,17 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
 
 /* ---- kick: velocities by the forces of the stress that particles carry ---- */
 
-OZ_FN void oz_kick_item(const oz_frame *f, uint32_t i, oz_real *red) { /* u += dx / dt */
-  (void)red;
+OZ_FN void oz_kick_by(const oz_frame *f, uint32_t i, oz_v3 dx) { /* u += dx / dt */
   oz_real u[4];
   oz_ld4(f->u, i, 4, 0, u);
-  oz_v3 dx = oz_vec_ld(f->dx, i), du = {f->inv_dt * dx.x, f->inv_dt * dx.y, f->inv_dt * dx.z};
+  oz_v3 du = {f->inv_dt * dx.x, f->inv_dt * dx.y, f->inv_dt * dx.z};
   oz_add_sane(u, du, OZ_SANE_SPEED);
   oz_st4(f->u, i, 4, 0, u);
+}
+
+OZ_FN void oz_kick_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_kick_by(f, i, oz_vec_ld(f->dx, i));
 }
 
 /* ---- residual: r = -(C(u) + a Lam), and the first direction (7, 10, 11) ---- */
@@ -145,9 +149,8 @@ OZ_FN void oz_residual_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz
   oz_residual_of(f, i, acc, u, &B, &own, red);
 }
 
-/* bound, velocity_start and residual of a particle fused, for scenes without relaxation time and
- * yield stress, in which no particle carries stress, and without a force in between. Values that
- * are stored rounded are read back rounded. */
+/* bound and residual of a particle fused; where no particle carries stress, velocity_start with
+ * them, which is an identity then. Values that are stored rounded are read back rounded. */
 OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_bound,
                           const oz_real *acc, oz_real *red) {
   oz_residual_own own;
@@ -157,12 +160,16 @@ OZ_FN void oz_prepare_end(const oz_frame *f, uint32_t i, const oz_real *acc_boun
   own.Q = oz_planes6_ld(f->q, f->stride, i);
   own.a = oz_ld(f->a, i), own.inv_q = oz_set(1.0f);
   for (int c = 0; c < 6; c++) own.lam.s[c] = oz_set(0.0f);
+  const int carries = f->has_relaxation_time != 0;
+  if (carries) own.lam = oz_lam_ld(f, i), own.inv_q = oz_inv_q_ld(f, i);
   oz_q4 turn = oz_bound_eigen(f, i, acc_bound, &B, own.p);
   oz_preconditioner_st(f, i, own.p, turn);
   own.on = oz_preconditioner_eigenvalues(f, i, own.p);
   own.turn = oz_turn_ld(f->precond_rotation, f->stride, i);
-  oz_lam_st(f, i, &own.lam);
-  oz_st(oz_inv_q(f, i), 0, own.inv_q);
+  if (!carries) {
+    oz_lam_st(f, i, &own.lam);
+    oz_st(oz_inv_q(f, i), 0, own.inv_q);
+  }
   oz_residual_of(f, i, acc, u, &B, &own, red);
 }
 
