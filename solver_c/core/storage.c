@@ -64,11 +64,15 @@ static int all_zero(const uint32_t *words, size_t n) {
   return 1;
 }
 
+/* An absent field whose values are those of the materials. */
+static int is_of_matter(const ooze_solver *s, oz_field field) {
+  return oz_field_shapes[field].fallback == OZ_FALLBACK_MATTER && !oz_field_there(s, field);
+}
+
 /* A value equal to the default is not written. */
 static ooze_result put(ooze_solver *s, oz_field field, uint32_t first, uint32_t n) {
-  const int fallback = oz_field_shapes[field].fallback;
-  if (!oz_field_there(s, field) &&
-      (fallback == OZ_FALLBACK_MATTER ||
+  if (is_of_matter(s, field) ||
+      (!oz_field_there(s, field) &&
        all_zero(s->particles.scratch, (size_t)n * oz_field_shapes[field].words)))
     return OOZE_OK;
   return s->backend->table->upload(s->backend, field, s->particles.count + first, n,
@@ -138,6 +142,7 @@ static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a, uint32_t fir
   OZ_TRY(put_vectors(s, OZ_FIELD_U, first, n, a->velocities, a->velocity_stride));
   uint32_t *words = s->particles.scratch;
   for (int v = 0; v < OZ_MATERIAL_VALUES; ++v) {
+    if (is_of_matter(s, oz_material_values[v].field)) continue;
     for (uint32_t i = 0; i < n; ++i) {
       uint32_t m = a->materials ? a->materials[first + i] : a->material;
       memcpy(&words[i], (const unsigned char *)&s->materials[m] + oz_material_values[v].offset, 4);
@@ -157,8 +162,11 @@ static ooze_result put_fields(ooze_solver *s, const oz_arrivals *a, uint32_t fir
         planes[(size_t)k * n + i] = a->rests[3 * (size_t)(first + i) + k];
     OZ_TRY(put(s, OZ_FIELD_REFERENCE, first, n));
   }
+  if (oz_field_there(s, OZ_FIELD_FORCE)) {
+    memset(planes, 0, (size_t)n * 24);
+    OZ_TRY(put(s, OZ_FIELD_FORCE, first, n));
+  }
   memset(planes, 0, (size_t)n * 24);
-  OZ_TRY(put(s, OZ_FIELD_FORCE, first, n));
   if (s->params.model == OOZE_MODEL_BLEND) OZ_TRY(put_rest(s, a, first, n));
   for (size_t i = 0; i < 3 * (size_t)n; ++i) planes[i] = 1.0f; /* identity: xx yy zz are 1 */
   return put(s, OZ_FIELD_Q, first, n);
