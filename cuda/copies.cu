@@ -7,16 +7,63 @@
  * for. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/gpu.h"
 
+#include <stdlib.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace OZ_NAMESPACE {
 namespace {
+
+/* Pinned memory of the host. CUDA pins small pages, one after the other: a field of twelve million
+ * particles takes longer to pin than to copy. So large blocks are large pages, pinned afterwards.
+ */
+struct pinned {
+  void *at;
+  size_t bytes;
+  bool own; /* not CUDA's */
+  void release() {
+#if !defined(OZ_CUDA_HOST)
+    if (own) {
+      cudaHostUnregister(at);
+      free(at);
+      at = nullptr;
+    }
+#endif
+    if (at) cudaFreeHost(at);
+    *this = pinned{};
+  }
+  cudaError_t reserve(size_t wish) {
+    release();
+    cudaError_t e = cudaSuccess;
+    if (!reserve_large(wish)) e = cudaMallocHost(&at, wish);
+    if (e == cudaSuccess) bytes = wish;
+    return e;
+  }
+  bool reserve_large(size_t wish) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE) && !defined(OZ_CUDA_HOST)
+    enum { PAGE = 2 << 20, LARGE = 16 << 20, SMALL_PAGE = 4096 };
+    const size_t all = (wish + PAGE - 1) / PAGE * PAGE;
+    if (wish < LARGE || posix_memalign(&at, PAGE, all) != 0) return at = nullptr, false;
+    madvise(at, all, MADV_HUGEPAGE); /* small ones serve as well */
+    for (size_t k = 0; k < all; k += SMALL_PAGE) static_cast<volatile char *>(at)[k] = 0;
+    if (cudaHostRegister(at, all, cudaHostRegisterDefault) == cudaSuccess) return own = true;
+    cudaGetLastError();
+    free(at);
+    at = nullptr;
+#else
+    (void)wish;
+#endif
+    return false;
+  }
+};
 
 struct field_copy {
   gpu *g;
   uint32_t count;
   uint64_t there, fetched; /* bits of oz_field */
   buffer device[OZ_FIELD_COUNT];
-  void *host[OZ_FIELD_COUNT]; /* pinned */
-  size_t host_bytes[OZ_FIELD_COUNT];
+  pinned host[OZ_FIELD_COUNT];
   cudaStream_t stream;
   void *taken; /* event: the kernel is done */
 };
@@ -71,18 +118,15 @@ ooze_result follow(gpu *g, field_copy *c, ooze_message *why) {
 /* Touches nothing of g but its device: another thread may be in a step. */
 cudaError_t fetch(field_copy *c, int k) {
   const size_t each = oz_copied_words((oz_field)k) * sizeof(uint32_t), bytes = c->count * each;
-  if (c->host_bytes[k] < bytes) {
+  if (c->host[k].bytes < bytes) {
     /* as much as the device has: room for the births to come */
     const size_t room = c->device[k].bytes > bytes ? c->device[k].bytes : bytes;
-    if (c->host[k]) cudaFreeHost(c->host[k]);
-    c->host[k] = nullptr, c->host_bytes[k] = 0;
-    const cudaError_t e = cudaMallocHost(&c->host[k], room);
+    const cudaError_t e = c->host[k].reserve(room);
     if (e != cudaSuccess) return e;
-    c->host_bytes[k] = room;
   }
-  const cudaError_t e =
-      bytes ? cudaMemcpyAsync(c->host[k], c->device[k].at, bytes, cudaMemcpyDeviceToHost, c->stream)
-            : cudaSuccess;
+  const cudaError_t e = bytes ? cudaMemcpyAsync(c->host[k].at, c->device[k].at, bytes,
+                                                cudaMemcpyDeviceToHost, c->stream)
+                              : cudaSuccess;
   if (e == cudaSuccess) c->fetched |= UINT64_C(1) << k;
   return e;
 }
@@ -144,14 +188,14 @@ ooze_result copy_words(oz_copy *copy, oz_field field, const void **out, ooze_mes
     return oz_fail(why, e == cudaErrorMemoryAllocation ? OOZE_ERROR_MEMORY : OOZE_ERROR_DEVICE,
                    "cuda: a copy to the host: %s", cudaGetErrorString(e));
   }
-  *out = c->host[field];
+  *out = c->host[field].at;
   return OOZE_OK;
 }
 
 uint64_t copy_bytes(const oz_copy *copy) {
   const field_copy *c = reinterpret_cast<const field_copy *>(copy);
   uint64_t bytes = 0;
-  for (int k = 0; k < OZ_FIELD_COUNT; k++) bytes += c->host_bytes[k];
+  for (int k = 0; k < OZ_FIELD_COUNT; k++) bytes += c->host[k].bytes;
   return bytes; /* device memory is counted by the backend */
 }
 
@@ -165,7 +209,7 @@ void copy_drop(oz_copy *copy) {
 #endif
   for (int k = 0; k < OZ_FIELD_COUNT; k++) {
     drop(g, &c->device[k], false);
-    if (c->host[k]) cudaFreeHost(c->host[k]);
+    c->host[k].release();
   }
 #if !defined(OZ_CUDA_HOST)
   if (c->taken) cudaEventDestroy(static_cast<cudaEvent_t>(c->taken));
