@@ -34,6 +34,13 @@ static double support(const ooze_params *p) {
   }
 }
 
+/* Cells of the lattice within the support, to each side: a GPU waits while a substep's sums over
+ * them are made. */
+static int reach_of(const ooze_params *p) {
+  const int whole = (int)support(p);
+  return whole < REACH ? whole : REACH;
+}
+
 static void blend_constants(oz_frame *f, const ooze_params *p) {
   /* stability limits of an explicit step: sound crosses 0.3 h in a step, and viscosity moves 0.1 d
    */
@@ -49,10 +56,11 @@ static void blend_constants(oz_frame *f, const ooze_params *p) {
 
 static void cauchy_constants(oz_frame *f, const ooze_params *p) {
   const double d = (double)f->d, h = (double)f->h;
+  const int reach = reach_of(p);
   double n0 = 0.0, square = 0.0, across = 0.0;
-  for (int i = -REACH; i <= REACH; i++)
-    for (int j = -REACH; j <= REACH; j++)
-      for (int k = -REACH; k <= REACH; k++) {
+  for (int i = -reach; i <= reach; i++)
+    for (int j = -reach; j <= reach; j++)
+      for (int k = -reach; k <= reach; k++) {
         const double r = d * sqrt((double)(i * i + j * j + k * k));
         if (r == 0.0 || r >= h) continue;
         n0 += h / r - 1.0;
@@ -86,9 +94,10 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
    * reference diagonal */
   double sum_w = 0.0, sum_w_others = 0.0, sum_c = 0.0, sum_cr2 = 0.0, t_ref = 0.0, d_ref = 0.0;
   double k_ref = 0.0, g_ref = 0.0, sum_c_above = 0.0;
-  for (int i = -REACH; i <= REACH; i++)
-    for (int j = -REACH; j <= REACH; j++)
-      for (int k = -REACH; k <= REACH; k++) {
+  const int reach = reach_of(params);
+  for (int i = -reach; i <= reach; i++)
+    for (int j = -reach; j <= reach; j++)
+      for (int k = -reach; k <= reach; k++) {
         const double r2 = d * d * (i * i + j * j + k * k), r = sqrt(r2), q2 = r2 / (h * h);
         if (q2 >= 1.0) continue;
         const double w = w_scale * pow(1.0 - q2, 4.0);
@@ -170,5 +179,6 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->has_boundary = f->filters_velocity = 0;
   f->rows_without_gradients = 0;
   blend_constants(f, params);
-  cauchy_constants(f, params);
+  memset(&f->cauchy, 0, sizeof f->cauchy);
+  if (params->model == OOZE_MODEL_CAUCHY) cauchy_constants(f, params);
 }
