@@ -14,6 +14,9 @@
 /* d: thickness of the layer that a sticky wall holds; where walls count in the density, the layer
  * stands at 0.5 */
 #define OZ_WALL_STICK 0.7f
+/* m/s^2: most that stick holds along a wall of thick fluid that is drawn off it; two layers' weight
+ */
+#define OZ_WALL_DRAWN 20.0f
 /* squared sine: planes closer to parallel than 18 degrees count as one direction */
 #define OZ_WALL_WEDGE 0.1f
 #define OZ_WALL_SHEAR 0.75f /* d: thickness of the layer that the wall drags along */
@@ -258,6 +261,33 @@ OZ_FN void oz_wall_inputs_ld(const oz_frame *f, size_t i, oz_wall_inputs *g) {
   g->solid = oz_wall_solid(f, i);
 }
 
+/* m/s: speed of sliding along a wall. */
+OZ_FN float oz_wall_slides(const oz_wall *w, const float u[3]) {
+  const float rel[3] = {u[0] - w->u[0], u[1] - w->u[1], u[2] - w->u[2]},
+              along = oz_dot3f(rel, w->n);
+  return sqrtf(oz_maxf(oz_dot3f(rel, rel) - along * along, 0.0f));
+}
+
+/* True for the first layer of thick fluid on a sticky wall with friction: it clings to it by
+ * itself, and stick holds it along the wall (oz_wall_keep_stuck). A longer memory tears where it is
+ * held. */
+OZ_FN int oz_wall_sticks_along(const oz_frame *f, const oz_wall *w, const oz_wall_inputs *g) {
+  return oz_wall_sticks(f, w) && oz_wall_grips(w, g->clings) && g->tau < OZ_BRIEF_TIME &&
+         !g->leaves;
+}
+
+/* Factor on the sliding velocity of that layer: stick takes up to its own value, times friction, of
+ * the sliding momentum, as that of bodies does. clings: as a coat. What is drawn off harder has to
+ * flow along the wall to its neck, and parts behind a layer that is pinned: there stick ends at
+ * OZ_WALL_DRAWN. */
+OZ_FN float oz_wall_keep_stuck(const oz_frame *f, const oz_wall *w, const oz_wall_inputs *g,
+                               int clings) {
+  const float slides = oz_wall_slides(w, g->u),
+              most = clings ? w->stick : w->stick / (1.0f + w->stick * (1.0f / OZ_WALL_DRAWN)),
+              held = w->friction * most * f->dt;
+  return held < slides ? 1.0f - held / slides : 0.0f;
+}
+
 /* Factor on the sliding velocity of the layer next to a wall, for particles with too few neighbours
  * for a strain, and for schemes that do not project velocities. Fluid between the wall and the
  * centre of the particle, s away, shears at (u - u_w) / s and pulls with mu d^2 (u - u_w) / s; an
@@ -273,9 +303,7 @@ OZ_FN float oz_wall_keep(const oz_frame *f, const oz_wall *w, const oz_wall_inpu
   float keep = 1.0f / (1.0f + eta);
   /* A yield stress holds the layer too: it takes up to its own value of the sliding momentum. */
   if (f->has_yield) {
-    const float rel[3] = {g->u[0] - w->u[0], g->u[1] - w->u[1], g->u[2] - w->u[2]},
-                along = oz_dot3f(rel, w->n);
-    const float slides = sqrtf(oz_maxf(oz_dot3f(rel, rel) - along * along, 0.0f));
+    const float slides = oz_wall_slides(w, g->u);
     const float held = g->yield * f->dt * g->omega / (1000.0f * f->d);
     keep *= held < slides ? 1.0f - held / slides : 0.0f;
   }
@@ -327,7 +355,10 @@ OZ_FN void oz_wall_hold_by(const oz_frame *f, uint32_t contact, uint32_t planes,
     const uint32_t how = active >> OZ_WALL_BITS * k & OZ_WALL_MASK;
     /* friction acts on these */
     const int rubs = how == OZ_WALL_HELD || how == OZ_WALL_STUCK;
-    keep[k] = rubs ? 1.0f : oz_wall_keep(f, w, &g);
+    const int sticks = oz_wall_sticks_along(f, w, &g);
+    keep[k] = rubs     ? 1.0f
+              : sticks ? oz_wall_keep_stuck(f, w, &g, how == OZ_WALL_CLINGS)
+                       : oz_wall_keep(f, w, &g);
     oz_hold_add(f, &h, k, w, how, keep[k], oz_wall_floor_of(f, w, g.solid));
   }
   oz_hold_close(&h);

@@ -61,14 +61,16 @@ static double covered_part(float (*x)[3], uint32_t count, float y) {
   return (double)covered / POINTS;
 }
 
-static double dipped(const ooze_material *of, float friction) {
-  static float x[MOST][3];
+/* A bath that a ball of that friction and stick was drawn out of: positions, and the ball's height.
+ */
+static uint32_t dip(const ooze_material *of, float friction, float stick, float (*x)[3],
+                    float *height) {
   ooze_solver *s = cpu_solver(d);
   ooze_collider_desc c;
   ooze_collider ball;
   const uint32_t count = bath(s, of, x);
   ooze_collider_desc_default(&c);
-  c.shape = OOZE_SHAPE_SPHERE, c.half[0] = radius, c.friction = friction;
+  c.shape = OOZE_SHAPE_SPHERE, c.half[0] = radius, c.friction = friction, c.stick = stick;
   CHECK_OK(ooze_collider_add(s, &c, &ball), s);
   float y = 0.0f;
   for (int k = 0; k < 26; ++k) {
@@ -81,7 +83,28 @@ static double dipped(const ooze_material *of, float friction) {
   }
   CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, count, 0, x), s);
   ooze_solver_destroy(s);
+  *height = y;
+  return count;
+}
+
+static double dipped(const ooze_material *of, float friction) {
+  static float x[MOST][3];
+  float y;
+  const uint32_t count = dip(of, friction, 0.0f, x, &y);
   return covered_part(x, count, y);
+}
+
+/* Particles within three separations of the ball. */
+static uint32_t coat_of(const ooze_material *of, float stick) {
+  static float x[MOST][3];
+  float y;
+  const uint32_t count = dip(of, 1.0f, stick, x, &y);
+  uint32_t coat = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const float v[3] = {x[i][0], x[i][1] - y, x[i][2]}, reach = radius + 3.0f * d;
+    coat += v[0] * v[0] + v[1] * v[1] + v[2] * v[2] < reach * reach;
+  }
+  return coat;
 }
 
 OZ_CASE(a_collider_drawn_out_of_a_bath_keeps_a_film) {
@@ -96,6 +119,20 @@ OZ_CASE(a_collider_drawn_out_of_a_bath_keeps_a_film) {
   CHECK(of_slime > 0.4, "%g", of_slime); /* 0.19 by its row alone */
   CHECK(slippery < 0.2, "%g", slippery);
   CHECK(of_water < 0.45, "%g", of_water);
+}
+
+/* Thick fluid clings to the ball by itself; stick keeps it from sliding off. */
+OZ_CASE(the_coat_of_syrup_grows_with_stick) {
+  static const float stick[4] = {0.0f, 5.0f, 12.0f, 50.0f};
+  ooze_material syrup;
+  uint32_t coat[4];
+  ooze_material_default(&syrup);
+  syrup.density = 1330.0f, syrup.viscosity = 2.5f;
+  for (int k = 0; k < 4; ++k) coat[k] = coat_of(&syrup, stick[k]);
+  printf("particles that coat the ball: %u, %u, %u and %u with a stick of 0, 5, 12 and 50 m/s^2\n",
+         coat[0], coat[1], coat[2], coat[3]);
+  CHECK(coat[1] > coat[0] && coat[2] > coat[1] && coat[3] > coat[2], "not in order");
+  CHECK(2 * coat[3] > 3 * coat[0], "%u and %u", coat[3], coat[0]);
 }
 
 OZ_TEST_MAIN()
