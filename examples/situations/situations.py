@@ -94,12 +94,36 @@ def collapse(material):
                  colliders={"plate": {"shape": "plane"}})
 
 
-def lift(material, stick):
-    """A plate that lies on a puddle is lifted off."""
-    made = plates(material)
-    made["colliders"]["upper"]["stick"] = stick
-    made["picture"]["frames"] = made["picture"]["frames"][:2]
-    return made
+DISCS = (1, 2, 4, 8, 16)  # layers
+
+
+def hang(material, stick):
+    """Discs of one to sixteen layers under a sticky ceiling: one of n layers wants n times gravity.
+    """
+    d, apart, ceiling = 0.002, 0.024, 0.06
+    discs = {"disc%d" % n: {"material": "stuff", "shape": "cylinder", "radius": 0.009,
+                            "height": n * d,
+                            "position": [apart * (k - 2), ceiling - 0.5 * n * d, 0]}
+             for k, n in enumerate(DISCS)}
+    return scene(material, d, 0.5, (0.25, 0.5), [-0.07, 0, -0.02, 0.07, 0.065, 0.02],
+                 elevation=0, azimuth=0, fluids=discs,
+                 colliders={"ceiling": {"shape": "box", "size": [0.14, 0.006, 0.03],
+                                        "position": [0, ceiling + 0.003, 0], "stick": stick},
+                            "plate": {"shape": "plane"}})
+
+
+def dip(material, stick):
+    """A ball that is drawn out of a bath in half a second."""
+    side = 0.06
+    return scene(material, 0.003, 1.0, (0.5, 1.0), [-0.04, 0, -0.04, 0.04, 0.115, 0.04],
+                 elevation=8,
+                 fluids={"bath": {"material": "stuff", "shape": "box", "size": [side, 0.03, side],
+                                  "position": [0, 0.015, 0]}},
+                 colliders={"tank": {"shape": "box", "invert": True, "size": [side, 0.5, side],
+                                     "position": [0, 0.25, 0], "hidden": True},
+                            "ball": {"shape": "sphere", "radius": 0.012, "stick": stick,
+                                     "position": {"keys": [[0.15, [0, 0.022, 0]],
+                                                           [0.65, [0, 0.1, 0]]]}}})
 
 
 def droplet(material):
@@ -120,7 +144,8 @@ KNOBS = {
                         lambda v: collapse(dict(PLAIN, viscosity=100, relaxation_time=v))),
     "yield_stress": ("Pa", (0, 20, 50, 100, 200),
                      lambda v: collapse(dict(PLAIN, viscosity=30, yield_stress=v))),
-    "stick": ("m/s^2", (0, 5, 12, 50, 200), lambda v: lift(dict(PLAIN, viscosity=100), v)),
+    "stick": ("m/s^2", (0, 5, 12, 50, 200), lambda v: hang("jelly", v)),
+    "stick_coat": ("m/s^2", (0, 5, 12, 50, 200), lambda v: dip("syrup", v)),
     "surface_tension": ("N/m", (0, 0.02, 0.05, 0.2, 0.5),
                         lambda v: droplet(dict(PLAIN, viscosity=2, surface_tension=v))),
 }
