@@ -87,7 +87,7 @@ typedef struct {
  * velocities to be projected. The value stays for the position phase. */
 #define OZ_DILATION_YIELDS 10.0f /* yield stresses up to which a paste is left alone */
 #define OZ_DILATION_STRAIN 1.0f  /* of the strain, taken back in a substep at most */
-/* 1 over the pressure, in terms of the shear stress, from which nothing is taken back: a column
+/* 1 over the pressure, in terms of the shear stress, from which K's lack may be order: a column
  * under its own weight has 0.58, one that is drawn -0.58 */
 #define OZ_DILATION_PRESSED 4.0f
 OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain,
@@ -106,8 +106,9 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
   oz_real opened =
       oz_clamp(1.0f - OZ_DILATION_PRESSED * pressure / oz_max(shear, oz_set(1e-20f)), zero, one);
   oz_mask brief = oz_relaxation_time(f, i) < oz_set(OZ_BRIEF_TIME);
-  share *= oz_select(brief, opened, one);
-  oz_real now = oz_min(f->dilation_pace * oz_ld(f->dilation, i) * share, OZ_DILATION_STRAIN * rate);
+  oz_real order = oz_select(brief, OZ_DILATION_ORDER * (one - opened), zero);
+  oz_real excess = oz_clamp(oz_ld(f->dilation, i) - order, zero, oz_set(OZ_DILATION_MOST));
+  oz_real now = oz_min(f->dilation_pace * excess * share, OZ_DILATION_STRAIN * rate);
   oz_st(f->dilation, i, now);
   return now;
 }

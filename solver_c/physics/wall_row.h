@@ -43,8 +43,6 @@ OZ_FN float oz_row_sucks(const oz_frame *f, size_t i) {
 /* 0 where a wall holds the particle along its normal too: one that leaves it, and thick fluid of
  * brief memory in both directions, because the side of the pull is known only with the stress. A
  * longer memory lets fluid rebound, and solids leave freely. */
-#define OZ_BRIEF_TIME 0.01f /* s */
-
 OZ_FN float oz_row_slides(const oz_frame *f, size_t i, const float n[3], const float u[3]) {
   const float *v = f->u + 4 * i, rel[3] = {v[0] - u[0], v[1] - u[1], v[2] - u[2]};
   const float memory = oz_relaxation_time_of(f, (uint32_t)i);
