@@ -421,12 +421,7 @@ OZ_FN oz_real oz_flow_share(const oz_frame *f, uint32_t i, oz_real trace) {
                 oz_clamp(3.0f * (trace - 3.0f - OZ_STRETCH_FREE), oz_set(0.0f), oz_set(1.0f)));
 }
 
-/* Volume that a particle of the interior has too much of, as a share of its own. A liquid bears
- * tension, and the density constraint, which is one-sided, does not see it: both projections ask
- * for dt div u = -dilation. trace: of K, which over the lattice's is a density of the start
- * positions; g2: |gradient_sum|^2, which tells the interior: fully below half of a flat surface's
- * value, not at all from that value on; most: oz_dilation_most. */
-#define OZ_DILATION_MOST 0.03f /* of the volume, in a substep */
+#define OZ_DILATION_MOST 0.03f /* of the volume, taken back in a substep */
 /* What order may explain of it in thick fluid of brief memory that is pressed (oz_dilation_now): a
  * lack of 0.125. Films and spoonfuls lack more where they swell; without a bound syrup had twice
  * its volume there. */
@@ -439,6 +434,11 @@ OZ_FN oz_real oz_dilation_most(oz_real memory) {
                    oz_set(OZ_DILATION_MOST));
 }
 
+/* Volume that a particle of the interior has too much of, as a share of its own. A liquid bears
+ * tension, and the density constraint, which is one-sided, does not see it: both projections ask
+ * for dt div u = -dilation. trace: of K, which over the lattice's is a density of the start
+ * positions; g2: |gradient_sum|^2, which tells the interior: fully below half of a flat surface's
+ * value, not at all from that value on; most: oz_dilation_most. */
 OZ_FN oz_real oz_dilation(const oz_frame *f, oz_real trace, oz_real g2, oz_real most) {
   oz_real zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_real lack = oz_max(0.98f - trace * (1.0f / f->k_ref), zero);
