@@ -51,6 +51,11 @@ int cli_convert(int argc, char **argv) {
   unsigned long long count = 0;
   ooze_result result;
   cli_sweep_beside(paths[1]);
+  result = mesh ? ooze_mesh_can_write(paths[1], &why) : ooze_points_can_write(paths[1], &why);
+  if (result < 0) {
+    cli_error("convert: %s", why.text);
+    return cli_exit_code(result);
+  }
   cli_busy("converting", quiet, CLI_STOP_BY_ITSELF);
   if (mesh) {
     ooze_mesh m;

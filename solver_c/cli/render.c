@@ -214,6 +214,7 @@ static ooze_result render_all(render_job *job) {
     result = OOZE_ERROR_ARGUMENT;
   } else {
     cli_sweep_beside(ask->out ? ask->out : "");
+    if (ask->out) result = ooze_file_can_create(ask->out, &job->why); /* before any picture */
   }
   cli_progress_begin(&job->shown, ask->progress, ask->quiet);
   job->quiet = ask->quiet || ask->progress == CLI_PROGRESS_JSON; /* which names the files */

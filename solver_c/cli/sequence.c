@@ -13,7 +13,12 @@ enum { MOST_FRAMES = 100000 };
 
 int cli_ends_with(const char *path, const char *ending) {
   size_t n = strlen(path), m = strlen(ending);
-  return n >= m && strcmp(path + n - m, ending) == 0;
+  if (n < m) return 0;
+  for (size_t k = 0; k < m; ++k) {
+    const char c = path[n - m + k];
+    if ((c >= 'A' && c <= 'Z' ? c + 32 : c) != ending[k]) return 0;
+  }
+  return 1;
 }
 
 static int is_points(const char *name) {

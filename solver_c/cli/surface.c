@@ -22,22 +22,37 @@ typedef struct surface_job {
   cli_scene_beside beside; /* for colours and the names of materials */
 } surface_job;
 
+/* Where the ending of a file that can be written begins; the end of the name if it is none. */
+static const char *ending_of(const char *out) {
+  static const char *const endings[] = {".bgeo.sc", ".bgeosc", ".bgeo", ".geo", ".ply",
+                                        ".obj",     ".vdb",    ".abc",  NULL};
+  const char *end = out + strlen(out);
+  for (int k = 0; endings[k]; ++k)
+    if (cli_ends_with(out, endings[k])) return end - strlen(endings[k]);
+  return end;
+}
+
 /* NAME.ENDING, or NAME.0012.ENDING where there are several frames. */
 static void path_of(const char *out, int several, int frame, char *path, size_t room) {
-  static const char *const endings[] = {".bgeo.sc", ".bgeo", ".geo", ".ply",
-                                        ".obj",     ".vdb",  ".abc", NULL};
-  size_t n = strlen(out);
-  const char *ending = "";
-  for (int k = 0; endings[k]; ++k)
-    if (cli_ends_with(out, endings[k])) {
-      ending = endings[k];
-      n -= strlen(ending);
-      break;
-    }
+  const char *ending = ending_of(out);
   if (several)
-    snprintf(path, room, "%.*s.%04d%s", (int)n, out, frame, ending);
+    snprintf(path, room, "%.*s.%04d%s", (int)(ending - out), out, frame, ending);
   else
     snprintf(path, room, "%s", out);
+}
+
+/* What cannot be written is refused before anything is read or computed. */
+static ooze_result check_output(const char *path, ooze_message *why) {
+  if (!*ending_of(path))
+    return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
+                   "%s: unknown ending; expected .ply, .obj, .bgeo, .bgeo.sc, .geo or .abc for a "
+                   "mesh, or .vdb",
+                   path);
+  if (cli_ends_with(path, ".vdb")) return ooze_file_can_create(path, why);
+  if (!ooze_surface_has_vdb())
+    return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
+                   "%s: this build makes no meshes, which need OpenVDB; expected a .vdb", path);
+  return ooze_mesh_can_write(path, why);
 }
 
 /* The scene's colliders at the frame; to be freed. */
@@ -214,6 +229,13 @@ int cli_surface(int argc, char **argv) {
     return code;
   }
   cli_sweep_beside(out);
+  if (list.count) {
+    char path[CLI_PATH_ROOM];
+    int frame = 0;
+    cli_frame_of(list.paths[0], &frame);
+    path_of(out, list.count > 1, frame, path, sizeof path);
+    result = check_output(path, &why);
+  }
   cli_progress shown;
   cli_progress_begin(&shown, progress, quiet);
   quiet |= progress == CLI_PROGRESS_JSON; /* it names the files */
@@ -232,7 +254,7 @@ int cli_surface(int argc, char **argv) {
     fflush(stdout);
     if (result >= 0) cli_progress_frame(&shown, i + 1, list.count, frame, path);
   }
-  if (result >= 0 && !list.count) {
+  if (!list.count) {
     cli_error("surface: no frame in that range");
     result = OOZE_ERROR_NOT_FOUND;
   } else if (result < 0) {

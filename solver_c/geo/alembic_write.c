@@ -7,6 +7,11 @@
 #include "alembic.h"
 
 #ifdef OOZE_HAVE_ALEMBIC
+ooze_result oz_alembic_can_write(const char *path, ooze_message *why) {
+  (void)path, (void)why;
+  return OOZE_OK;
+}
+
 ooze_result oz_alembic_write(const char *path, const ooze_points *points, const ooze_mesh *mesh,
                              const ooze_write_options *options, ooze_message *why) {
   char reason[256];
@@ -32,12 +37,16 @@ ooze_result oz_alembic_write(const char *path, const ooze_points *points, const 
   return result;
 }
 #else
-ooze_result oz_alembic_write(const char *path, const ooze_points *points, const ooze_mesh *mesh,
-                             const ooze_write_options *options, ooze_message *why) {
-  (void)points, (void)mesh, (void)options;
+ooze_result oz_alembic_can_write(const char *path, ooze_message *why) {
   return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
                  "%s: this build writes no Alembic files: libalembic was not found when it was "
                  "made; .bgeo.sc, .ply and .vdb carry the same",
                  path);
+}
+
+ooze_result oz_alembic_write(const char *path, const ooze_points *points, const ooze_mesh *mesh,
+                             const ooze_write_options *options, ooze_message *why) {
+  (void)points, (void)mesh, (void)options;
+  return oz_alembic_can_write(path, why);
 }
 #endif

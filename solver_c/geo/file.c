@@ -68,9 +68,13 @@ static ooze_result create(const char *path, int alike, ooze_file **out, ooze_mes
     error = oz_os_create(file->temporary, &file->fd);
   }
   if (error) {
-    ooze_result result = refused(why, "create a temporary file in its folder", path, error);
+    char reason[160];
+    oz_os_reason(error, reason, sizeof reason);
     forget(file);
-    return result;
+    return oz_fail(why, error == ENOENT ? OOZE_ERROR_NOT_FOUND : OOZE_ERROR_IO,
+                   "%s: cannot create a temporary file in its folder: %s; expected a folder that "
+                   "is there and takes files",
+                   path, reason);
   }
   *out = file;
   return OOZE_OK;
@@ -82,6 +86,19 @@ ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *wh
 
 ooze_result ooze_file_create_alike(const char *path, ooze_file **out, ooze_message *why) {
   return create(path, 1, out, why);
+}
+
+ooze_result ooze_file_can_create(const char *path, ooze_message *why) {
+  ooze_file *file = NULL;
+  uint64_t bytes;
+  int fd;
+  OZ_TRY_OK(ooze_file_create(path, &file, why));
+  ooze_file_discard(file);
+  const int error = oz_os_open(path, &fd, &bytes);
+  if (!error) oz_os_close(fd);
+  return error == EISDIR
+             ? oz_fail(why, OOZE_ERROR_IO, "%s: is a folder; expected the name of a file", path)
+             : OOZE_OK;
 }
 
 int ooze_file_exists(const char *path) {

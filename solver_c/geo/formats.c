@@ -132,6 +132,16 @@ ooze_result ooze_points_write(const char *path, const ooze_points *points,
                           : oz_geo_write(path, format, points, NULL, &full, why);
 }
 
+ooze_result ooze_points_can_write(const char *path, ooze_message *why) {
+  if (!path) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
+  const oz_format format = oz_format_of(path);
+  if (format == OZ_ALEMBIC)
+    OZ_TRY_OK(oz_alembic_can_write(path, why));
+  else if (!holds_points(format))
+    return unknown(path, points_written, why);
+  return ooze_file_can_create(path, why);
+}
+
 /* Names that a points struct on the stack can borrow. */
 static char name_p[] = "P", name_n[] = "N", name_v[] = "v", name_friction[] = "friction",
             name_stick[] = "stick";
@@ -150,6 +160,16 @@ ooze_result ooze_mesh_read_memory(const char *name, const void *bytes, size_t co
   if (!out || out->size < sizeof *out)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "no mesh given, or not filled by ooze_mesh_default");
   return read_memory(name, bytes, count, limits, NULL, out, why);
+}
+
+ooze_result ooze_mesh_can_write(const char *path, ooze_message *why) {
+  if (!path) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
+  const oz_format format = oz_format_of(path);
+  if (format == OZ_ALEMBIC)
+    OZ_TRY_OK(oz_alembic_can_write(path, why));
+  else if (!holds_points(format) && format != OZ_OBJ)
+    return unknown(path, mesh_written, why);
+  return ooze_file_can_create(path, why);
 }
 
 ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh,

@@ -256,6 +256,7 @@ ooze_result oz_geo_write(const char *path, oz_format format, const ooze_points *
 /* mesh: its triangles follow the points; NULL: points alone */
 ooze_result oz_alembic_write(const char *path, const ooze_points *points, const ooze_mesh *mesh,
                              const ooze_write_options *options, ooze_message *why);
+ooze_result oz_alembic_can_write(const char *path, ooze_message *why); /* whether this build does */
 ooze_result oz_ply_write(const char *path, const ooze_points *points, const ooze_mesh *mesh,
                          const ooze_write_options *options, ooze_message *why);
 ooze_result oz_obj_write(const char *path, const ooze_mesh *mesh, const ooze_write_options *options,

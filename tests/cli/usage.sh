@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# usage.sh OOZE: messages and exit codes of the program, for right and wrong command lines.
-ooze=$1
+# usage.sh OOZE alembic|no-alembic: messages and exit codes of the program, for right and wrong
+# command lines.
+ooze=$1 alembic=$2
 bad=0
 out=$(mktemp) || exit 1
 trap 'rm -f "$out"' EXIT
@@ -59,4 +60,21 @@ expect 0 'startframe' schema --ds solver
 expect 1 'there is no node' schema --ds nothing
 expect 0 'ooze::surface' schema nodes
 expect 0 'cpu' info
+# outputs that cannot be written come before inputs that cannot be read: nothing is computed in vain
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$out" "$folder"' EXIT
+mkdir "$folder/made.ply"
+for command in surface convert; do
+  flag= && [ $command = surface ] && flag=-o
+  expect 2 "x.stl: unknown ending; expected .*\.ply" $command /nothing.ply $flag "$folder/x.stl"
+  expect 2 "x.ply: cannot create.*expected a folder" $command /nothing.ply $flag /nonexistent/x.ply
+  expect 2 "made.ply: is a folder" $command /nothing.ply $flag "$folder/made.ply"
+  expect 2 "nothing.ply: cannot open" $command /nothing.ply $flag "$folder/X.PLY"
+  if [ "$alembic" = no-alembic ]; then
+    expect 2 "x.abc: this build writes no Alembic" $command /nothing.ply $flag "$folder/x.abc"
+  fi
+done
+expect 2 "or .vdb" surface /nothing.ply -o "$folder/x"
+expect 2 "x.vdb: cannot create" surface /nothing.ply -o /nonexistent/x.vdb
+expect 2 "x.png: cannot create" render /nothing.ply -o /nonexistent/x.png
 exit $bad

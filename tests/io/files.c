@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -56,6 +57,27 @@ OZ_CASE(a_folder_that_is_not_there_is_named) {
                 "/nowhere/x.bgeo: cannot create a temporary file in its folder: No such");
   CHECK_REFUSED(ooze_points_write("x/.bgeo/", points, NULL, why), OOZE_ERROR_UNSUPPORTED, "ending");
   ooze_points_destroy(points);
+}
+
+OZ_CASE(names_that_cannot_be_written_are_told_beforehand) {
+  char folder[1200];
+  const int files = io_files_in(scratch_folder());
+  snprintf(folder, sizeof folder, "%s", scratch_path("folder.ply"));
+  CHECK(mkdir(folder, 0700) == 0);
+  CHECK_GOOD(ooze_mesh_can_write(scratch_path("new.obj"), why));
+  CHECK_GOOD(ooze_mesh_can_write(scratch_path("NEW.PLY"), why));
+  CHECK_GOOD(ooze_points_can_write(scratch_path("new.bgeo.sc"), why));
+  CHECK_REFUSED(ooze_points_can_write(scratch_path("new.obj"), why), OOZE_ERROR_UNSUPPORTED,
+                "new.obj: unknown ending; expected .bgeo");
+  CHECK_REFUSED(ooze_mesh_can_write(scratch_path("new.stl"), why), OOZE_ERROR_UNSUPPORTED,
+                "new.stl: unknown ending; expected .obj");
+  CHECK_REFUSED(ooze_mesh_can_write("/nowhere/x.ply", why), OOZE_ERROR_NOT_FOUND,
+                "expected a folder that is there");
+  CHECK_REFUSED(ooze_mesh_can_write(folder, why), OOZE_ERROR_IO,
+                "folder.ply: is a folder; expected the name of a file");
+  CHECK_REFUSED(ooze_mesh_can_write(NULL, why), OOZE_ERROR_ARGUMENT, "no file name");
+  CHECK(rmdir(folder) == 0);
+  CHECK_EQ(io_files_in(scratch_folder()), files); /* the question leaves nothing behind */
 }
 
 OZ_CASE(a_relative_name_is_written_here) {

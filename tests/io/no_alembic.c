@@ -16,6 +16,10 @@ OZ_CASE(alembic_is_refused_with_a_sentence) {
                 "libalembic was not found");
   CHECK_REFUSED(ooze_mesh_write(scratch_path("m.abc"), &mesh, NULL, why), OOZE_ERROR_UNSUPPORTED,
                 "libalembic was not found");
+  CHECK_REFUSED(ooze_points_can_write(scratch_path("p.abc"), why), OOZE_ERROR_UNSUPPORTED,
+                "libalembic was not found");
+  CHECK_REFUSED(ooze_mesh_can_write(scratch_path("m.abc"), why), OOZE_ERROR_UNSUPPORTED,
+                "libalembic was not found");
   CHECK(!ooze_file_exists(scratch_path("p.abc")) && !ooze_file_exists(scratch_path("m.abc")));
   ooze_points_destroy(points);
   ooze_mesh_release(&mesh);

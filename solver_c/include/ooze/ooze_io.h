@@ -116,6 +116,7 @@ OOZE_API ooze_result ooze_points_read(const char *path, const ooze_io_limits *li
                                       ooze_points **out, ooze_message *why);
 OOZE_API ooze_result ooze_points_write(const char *path, const ooze_points *points,
                                        const ooze_write_options *options, ooze_message *why);
+OOZE_API ooze_result ooze_points_can_write(const char *path, ooze_message *why);
 /* The same from memory; name is used for its ending and in messages. */
 OOZE_API ooze_result ooze_points_read_memory(const char *name, const void *bytes, size_t count,
                                              const ooze_io_limits *limits, ooze_points **out,
@@ -216,6 +217,9 @@ OOZE_API ooze_result ooze_mesh_read_memory(const char *name, const void *bytes, 
                                            ooze_message *why);
 OOZE_API ooze_result ooze_mesh_write(const char *path, const ooze_mesh *mesh,
                                      const ooze_write_options *options, ooze_message *why);
+/* Before a long computation: OK where this build writes what the ending names and a file can be
+ * made in that place (ooze_file_can_create). */
+OOZE_API ooze_result ooze_mesh_can_write(const char *path, ooze_message *why);
 
 /* ---- Checkpoints on disk ----------------------------------------------------------------- */
 
@@ -276,6 +280,9 @@ typedef struct ooze_file ooze_file;
 OOZE_API ooze_result ooze_file_create(const char *path, ooze_file **out, ooze_message *why);
 /* With a temporary name that ends as the path does, for writers that go by the ending. */
 OOZE_API ooze_result ooze_file_create_alike(const char *path, ooze_file **out, ooze_message *why);
+/* OK where ooze_file_create and a commit would do: the folder is there and takes files, and the
+ * name is not that of a folder. A file of that name stays as it is. */
+OOZE_API ooze_result ooze_file_can_create(const char *path, ooze_message *why);
 OOZE_API int ooze_file_exists(const char *path); /* 1: a file that can be read */
 OOZE_API ooze_result ooze_file_remove(const char *path, ooze_message *why);
 /* of the temporary file, which exists */
