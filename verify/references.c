@@ -78,59 +78,6 @@ void verify_puddle(verify *v) {
   puddle(v, 0.0035, OOZE_BOUNDARY_PARTICLES, 5.0);
 }
 
-/* ---- Martin and Moyce 1952: a dam breaks --------------------------------------------------
- * a = 5.715 cm, twice as high: front Z = z / a against T = t sqrt(2 g / a). */
-static void dam(verify *v, double friction) {
-  static const double table[][2] = {{0.83, 1.22}, {1.22, 1.47}, {2.00, 2.29},
-                                    {2.55, 3.00}, {3.35, 4.13}, {4.03, 4.94}};
-  enum { ACROSS = 16 };
-  const double a = 0.05715, d = a / ACROSS, wide = 2 * d, dt = FRAME / 8.0;
-  const double origin[3] = {0, 0, 0}, right[3] = {1, 0, 0}, left[3] = {0, 0, -wide},
-               far[3] = {0, 0, wide}, in[3] = {0, 0, 1}, out[3] = {0, 0, -1},
-               low[3] = {0, 0, -wide};
-  const uint32_t n[3] = {ACROSS, 2 * ACROSS, 4};
-  char row[64], curve[80];
-  snprintf(row, sizeof row, "dam.friction%g", friction);
-  if (!verify_wants(v, row)) return;
-  kit k;
-  kit_open(&k, verify_machine(v), d);
-  kit_floor(&k, friction);
-  kit_plane(&k, origin, right, friction);
-  kit_plane(&k, left, in, 0.0);
-  kit_plane(&k, far, out, 0.0);
-  kit_block(&k, kit_fluid(&k, 0.001, 0.0), n, low);
-  double worst = 0.0, before = 1.0, t = 0.0;
-  size_t next = 0;
-  snprintf(curve, sizeof curve, "front Z (over T), friction %g", friction);
-  while (kit_good(&k) && next < sizeof table / sizeof *table) {
-    kit_step(&k, dt, 1);
-    t += dt;
-    kit_read(&k);
-    double z = 0.0;
-    /* the front along the floor: single drops above it do not count */
-    for (uint32_t i = 0; i < k.count; ++i)
-      if ((double)k.x[i][1] < 3.0 * d) z = fmax(z, ((double)k.x[i][0] + 0.5 * d) / a);
-    const double T = t * sqrt(2.0 * G / a), step = dt * sqrt(2.0 * G / a);
-    while (next < sizeof table / sizeof *table && T >= table[next][0]) {
-      const double at = z + (before - z) * (T - table[next][0]) / step;
-      verify_point(v, curve, table[next][0], at, table[next][1]);
-      worst = fmax(worst, fabs(at / table[next][1] - 1.0));
-      next++;
-    }
-    before = z;
-  }
-  if (verify_ran(v, &k)) {
-    verify_at_most(v, worst, 0.08, "", "%s", row);
-    verify_note(v, "worst of six points up to Z 5, 16 particles across a");
-  }
-  kit_close(&k);
-}
-
-void verify_dam(verify *v) {
-  dam(v, 0.0);
-  dam(v, 1.0);
-}
-
 /* ---- Taylor-Couette: torque and profile --------------------------------------------------- */
 
 static ooze_collider cylinder(kit *k, double radius, double half, int hollow, ooze_pose *pose,
