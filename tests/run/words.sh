@@ -51,7 +51,8 @@ expect 2 'not in this build' \
   failed=1
 }
 expect 2 'memory allowed' "$ooze" run "$small" -o new --max-memory 0.0001
-expect 2 'cannot open' "$ooze" render nothing.bgeo.sc -o new/a.png
+expect 2 'new/a.png: cannot create' "$ooze" render nothing.bgeo.sc -o new/a.png
+expect 2 'cannot open' "$ooze" render nothing.bgeo.sc -o new.png
 expect 2 'cannot open' "$ooze" render nothing.bgeo.sc -o new.mp4
 expect 2 'nothing.json' "$ooze" compare nothing.json -o new
 expect 2 'is not among the choices' "$ooze" compare "$small" --models mud -o new --frames 2
