@@ -32,7 +32,7 @@ endif()
 # The inner loops of surfaces and rays; no option here changes bits from run to run.
 set_source_files_properties(
   surface/kernels.c surface/field.c surface/density.c surface/distance.c surface/attributes.c
-  surface/strain.c
+  surface/balance.c surface/strain.c
   render/bvh.c render/march.c render/shade.c PROPERTIES COMPILE_OPTIONS
   "-O3;-fno-math-errno;-fno-trapping-math")
 

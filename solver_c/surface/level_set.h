@@ -168,6 +168,11 @@ ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_loop *loop, o
 /* A filter on those distances; call rebuild again afterwards. */
 ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_loop *loop,
                                ooze_message *why);
+/* balance.c: shifts distances that go oz_balance_reach (voxels) further than `band` so that they
+ * enclose the volume of the particles, locally, and cuts them at the band. */
+float oz_balance_reach(float separation, float voxel);
+ooze_result oz_balance(oz_bricks *b, const oz_cells *c, float separation, float voxel, float band,
+                       const oz_loop *loop, ooze_message *why);
 /* The same distances made ready for readers that interpolate; b is left as it is. */
 ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_loop *loop, float **out,
                                 ooze_message *why);

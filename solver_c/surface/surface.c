@@ -200,7 +200,7 @@ static ooze_result by_kernels(oz_bricks *b, const oz_cells *c, float voxel, floa
   r = oz_kernels_make(&kd, c, loop, kernels, &reach, why);
   if (!r)
     r = oz_bricks_cover(b, c, voxel,
-                        fmaxf(reach, 1.1f * separation + band) - 0.5f * separation + 2.0f * voxel,
+                        fmaxf(reach, 1.3f * separation + band) - 0.5f * separation + 2.0f * voxel,
                         d->max_voxels, why);
   if (!r) oz_field_evaluate(b, c, kernels, voxel, separation, reach, loop);
   oz_release(kernels);
@@ -221,15 +221,25 @@ static ooze_result by_density(oz_bricks *b, const oz_cells *c, float voxel, floa
   return r;
 }
 
-/* The field of the bricks as distance: rebuilt, smoothed where asked, sharpened into *sharp. */
-static ooze_result make_distance(oz_bricks *b, const ooze_surface_desc *d, const oz_loop *loop,
-                                 float **sharp, ooze_message *why) {
-  ooze_result r = oz_distance_rebuild(b, d->half_width, loop, why);
+/* Balls of another size, or of many particles, have no volume to be held to. */
+static int is_balanced(const ooze_surface *s, const ooze_surface_desc *d, float separation) {
+  const float off = fabsf(separation - d->separation);
+  return d->method != OOZE_SURFACE_DENSITY && !s->info.merged && off <= 1e-3f * separation;
+}
+
+/* The field of the bricks as distance: rebuilt, smoothed where asked, balanced with the volume of
+ * the particles where they have one (c, else NULL), sharpened into *sharp. */
+static ooze_result make_distance(oz_bricks *b, const oz_cells *c, float voxel,
+                                 const ooze_surface_desc *d, const oz_loop *loop, float **sharp,
+                                 ooze_message *why) {
+  const float band = d->half_width, wide = band + (c ? oz_balance_reach(d->separation, voxel) : 0);
+  ooze_result r = oz_distance_rebuild(b, wide, loop, why);
   if (!r && d->smoothing) {
-    r = oz_distance_smooth(b, d->smoothing, d->half_width, loop, why);
-    if (!r) r = oz_distance_rebuild(b, d->half_width, loop, why);
+    r = oz_distance_smooth(b, d->smoothing, wide, loop, why);
+    if (!r) r = oz_distance_rebuild(b, wide, loop, why);
   }
-  return r ? r : oz_distance_sharpen(b, d->half_width, loop, sharp, why);
+  if (!r && c) r = oz_balance(b, c, d->separation, voxel, band, loop, why);
+  return r ? r : oz_distance_sharpen(b, band, loop, sharp, why);
 }
 
 static void fill_info(ooze_surface *s, float radius) {
@@ -305,7 +315,9 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
     r = by_kernels(&b, &c, voxel, separation, s->band, d, &loop, why);
   }
   if (r) goto done;
-  if ((r = make_distance(&b, d, &loop, &sharp, why))) goto done;
+  if ((r = make_distance(&b, is_balanced(s, d, separation) ? &c : NULL, voxel, d, &loop, &sharp,
+                         why)))
+    goto done;
   oz_cut_apply(s, &b, sharp, &loop);
   if ((r = oz_band_keep(s, &b, sharp, d->half_width, &loop, why))) goto done;
   oz_release(sharp);

@@ -54,6 +54,19 @@ static UNUSED_OK float distance_along(const ooze_surface *s, const float p[3], c
   return -1.0f;
 }
 
+static UNUSED_OK double mesh_volume(const ooze_mesh *m) {
+  double sum = 0.0;
+  for (uint64_t t = 0; t < m->triangle_count; ++t) {
+    const float *a = m->positions + 3 * (size_t)m->triangles[3 * t],
+                *b = m->positions + 3 * (size_t)m->triangles[3 * t + 1],
+                *c = m->positions + 3 * (size_t)m->triangles[3 * t + 2];
+    for (int k = 0; k < 3; ++k)
+      sum += (double)a[k] * ((double)b[(k + 1) % 3] * (double)c[(k + 2) % 3] -
+                             (double)b[(k + 2) % 3] * (double)c[(k + 1) % 3]);
+  }
+  return sum / 6.0;
+}
+
 /* A unit cube scaled by h, as 12 triangles wound outwards; leaves out the top two if open. */
 static UNUSED_OK uint32_t box_mesh(float h, int open, float points[24], uint32_t triangles[36]) {
   static const uint32_t t[36] = {0, 1, 3, 0, 3, 2, 4, 6, 7, 4, 7, 5, 0, 4, 5, 0, 5, 1,

@@ -5,19 +5,6 @@
 
 enum { N = 12 };
 
-static double mesh_volume(const ooze_mesh *m) {
-  double sum = 0.0;
-  for (uint64_t t = 0; t < m->triangle_count; ++t) {
-    const float *a = m->positions + 3 * (size_t)m->triangles[3 * t],
-                *b = m->positions + 3 * (size_t)m->triangles[3 * t + 1],
-                *c = m->positions + 3 * (size_t)m->triangles[3 * t + 2];
-    for (int k = 0; k < 3; ++k)
-      sum += (double)a[k] * ((double)b[(k + 1) % 3] * (double)c[(k + 2) % 3] -
-                             (double)b[(k + 2) % 3] * (double)c[(k + 1) % 3]);
-  }
-  return sum / 6.0;
-}
-
 static const float *channel(const ooze_mesh *m, const char *name, uint32_t components) {
   ooze_points_attribute a;
   ooze_points_attribute_default(&a);
