@@ -14,9 +14,10 @@
  * pressed or drawn apart by more keeps its looks. */
 #define MOST_OUT 0.2f
 #define MOST_IN 0.1f
-/* voxels: volume over area of the thinnest sheet that may lose some (its half thickness); thinner
- * ones could slip between samples */
-#define THINNEST 1.0f
+/* voxels: volume over area, which is half the thickness of a sheet. Of the thinnest that may lose
+ * some; and of the thickest whose samples inside stay so, that no hole opens. */
+#define THINNEST 0.8f
+#define SHEET 1.6f
 
 enum { AROUND = 27, SUMS = 3 };
 enum { MISSING, ENCLOSED, AREA }; /* of a node: voxels cubed, cubed and squared */
@@ -115,11 +116,13 @@ static void share_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-static float offset_of(const balance_job *job, const float sums[SUMS]) {
-  if (!(sums[AREA] > 0.0f)) return 0.0f;
-  const float offset = sums[MISSING] / sums[AREA],
-              room = fmaxf(sums[ENCLOSED] / sums[AREA] - THINNEST, 0.0f);
-  return fmaxf(fminf(offset, job->out), -fminf(job->in, room));
+/* A distance, given the sums at its place. */
+static float shifted(const balance_job *job, const float sums[SUMS], float distance) {
+  if (!(sums[AREA] > 0.0f)) return distance;
+  const float offset = sums[MISSING] / sums[AREA], half = sums[ENCLOSED] / sums[AREA],
+              least = -fminf(job->in, fmaxf(half - THINNEST, 0.0f)),
+              moved = distance - fmaxf(fminf(offset, job->out), least);
+  return distance < 0.0f && half < SHEET ? fminf(moved, 0.5f * distance) : moved;
 }
 
 /* What the nodes around say at the 512 samples of a brick, an axis at a time. */
@@ -140,7 +143,7 @@ static void shift_brick(const balance_job *job, const int key[3], float around[A
         if (!(fabsf(*v) < job->band + job->out)) continue;
         for (int n = 0; n < 3; ++n)
           for (int k = 0; k < SUMS; ++k) sums[k] += w[2][z][n] * row[n][k];
-        *v -= offset_of(job, sums);
+        *v = shifted(job, sums, *v);
       }
     }
   }
