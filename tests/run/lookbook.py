@@ -45,6 +45,12 @@ check(abs(fluted - 0.1 / math.sqrt(2)) < 0.01, "nine flutes of a tenth have %.4f
 check(lookbook.knob_run("relaxation_time", 0.05) == "relaxation_time_0p05",
       "runs of knobs have names without a point")
 
+told, low = lookbook.of_half({"covered": 0.4}, {"covered": 0.5, "covered_at_twice": 0.8})
+check(not low and told == " (0.80 of half's, 0.50 at one reach)",
+      "a bust beside a finer one:" + told)
+check(lookbook.of_half({"covered": 0.2}, {"covered": 0.5, "covered_at_twice": 0.8})[1],
+      "four tenths of it miss the bar")
+
 with tempfile.TemporaryDirectory() as place:
     meshes.make(place)
     bust = os.path.join(place, "bust.obj")
