@@ -148,13 +148,13 @@ static void thin_sheet(const ooze_surface *s, const float *spline, float p[3],
   for (int a = 0; a < 3; ++a) u[a] /= sqrtf(length);
   for (int a = 0; a < 3; ++a)
     v[a] = normal[(a + 1) % 3] * u[(a + 2) % 3] - normal[(a + 2) % 3] * u[(a + 1) % 3];
-  for (int side = 0; side < 4; ++side) {
-    const float *along = side < 2 ? u : v, sign = side % 2 ? -1.0f : 1.0f;
+  for (int side = 0; side < 2; ++side) { /* across the normal at p there is no slope */
+    const float *along = side ? v : u;
     float slope = 0.0f, turn = 0.0f;
-    for (int a = 0; a < 3; ++a) q[a] = p[a] + sign * voxel * along[a];
+    for (int a = 0; a < 3; ++a) q[a] = p[a] + voxel * along[a];
     oz_spline_at(s, spline, q, g);
-    for (int a = 0; a < 3; ++a) slope += g[a] * g[a], turn += sign * g[a] * along[a];
-    bend += 0.5f * turn / sqrtf(fmaxf(slope, 1e-6f)); /* 1/r of a thread, 2/r of a drop */
+    for (int a = 0; a < 3; ++a) slope += g[a] * g[a], turn += g[a] * along[a];
+    bend += turn / sqrtf(fmaxf(slope, 1e-6f)); /* 1/r of a thread, 2/r of a drop */
   }
   const float flat = fminf(fmaxf(1.5f - 3.0f * fabsf(bend), 0.0f), 1.0f);
   for (int a = 0; a < 3; ++a) p[a] -= flat * excess * voxel * normal[a];
@@ -171,7 +171,9 @@ static void settle_body(void *arg, uint32_t begin, uint32_t end) {
   for (uint32_t i = begin; i < end; ++i) {
     float *p = job->mesh->positions + 3 * (size_t)i;
     settle(job->s, job->spline, p, job->mesh->normals + 3 * (size_t)i);
-    thin_sheet(job->s, job->spline, p, job->mesh->normals + 3 * (size_t)i);
+    /* where solids were taken out, a side of the sheet lies on a wall and stays there */
+    if (!job->s->solid_count)
+      thin_sheet(job->s, job->spline, p, job->mesh->normals + 3 * (size_t)i);
     oz_cut_push(job->s, p); /* splines round the edge that the surface has at a solid */
   }
 }
