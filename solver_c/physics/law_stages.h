@@ -120,16 +120,47 @@ OZ_FN void oz_flow_rate_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_st(f->shear_rate, i, oz_select(good, rate, oz_set(0.0f)));
 }
 
-/* ---- flow_rate_wall: the same for the layer next to a wall that is not in its strain. The
- * particle's gradient is that of the fluid beyond it, about 1.2 d from the wall, and the mean rate
- * towards the wall is that of the fluid between the two, a quarter of d from it; the particle's
- * own, at half of d, lies between them ---- */
+/* ---- flow_rate_wall: the rate that the law takes in the layer next to a wall ----
+ *
+ * A wall that is in the strain of its first layer (wall_row.h) pulls with that layer's own stress,
+ * which so is the stress at the wall. The layer's rate r is one further inside: between u / s, the
+ * rate at s / 2, and the gradient of its neighbours, at s + d / 2. Extrapolated to the wall, by
+ * half of their difference, they give r_w. Half: the forces of one layer balance with half the
+ * difference of the first two layers' stresses, so that it is twice that of the fluid. A power law
+ * of the index n has the wall's stress, k r_w^n, at the rate r with the viscosity of the rate r
+ * (r_w / r)^(n / (n - 1)). */
 
+#define OZ_WALL_STEEPEST 1.5f /* greatest r_w / r */
+#define OZ_WALL_POWER 3.0f    /* greatest power; an index near 1 hardly depends on the rate */
+OZ_FN float oz_rate_at_wall(const oz_frame *f, const oz_wall_row *row, size_t i, float rate) {
+  const float share = sqrtf(oz_dot3f(row->w, row->w)), b = row->b, pull = share * b,
+              index = f->matter[oz_matter_of(f, (uint32_t)i)].flow_index;
+  if (!(rate > 0.0f) || !(share > 0.0f && share < 0.95f) || index == 1.0f) return rate;
+  const float n[3] = {row->w[0] / share, row->w[1] / share, row->w[2] / share}, *u = f->u + 4 * i,
+              t[3] = {b * u[0] - row->goal[0], b * u[1] - row->goal[1], b * u[2] - row->goal[2]},
+              tn = oz_dot3f(t, n),
+              slope = f->inv_d * sqrtf(oz_maxf(oz_dot3f(t, t) - tn * tn, 0.0f)),
+              beyond = (rate - share * slope) / (1.0f - share),
+              wall = slope + (slope - beyond) / (1.0f + b);
+  const float steep = oz_minf(OZ_WALL_STEEPEST, oz_maxf(1.0f, 0.5f + 0.5f * wall / rate));
+  /* a film is dragged as a whole, and walls that slip pull less */
+  const float deep = oz_maxf(0.0f, oz_minf(pull, 1.0f) - 4.0f * oz_maxf(pull - 1.0f, 0.0f));
+  const float power = oz_minf(OZ_WALL_POWER, index / fabsf(index - 1.0f));
+  return rate * powf(steep, deep * (index < 1.0f ? -power : power));
+}
+
+/* Where a wall is not in the strain, the particle's gradient is that of the fluid beyond it, about
+ * 1.2 d from the wall, and the mean rate towards the wall is that of the fluid between the two, a
+ * quarter of d from it; the particle's own, at half of d, lies between them. */
 #define OZ_WALL_RATE 0.75f /* share of the rate towards the wall */
 OZ_FN void oz_flow_rate_wall_item(const oz_frame *f, uint32_t contact) {
   const size_t i = f->wall_particle[contact];
   float rate = f->shear_rate[i], most = 0.0f, share = 0.0f;
-  if (f->contact_of && f->wall_row[contact].b > 0.0f) return;
+  if (f->contact_of && f->wall_row[contact].b > 0.0f) {
+    rate = oz_rate_at_wall(f, f->wall_row + contact, i, rate);
+    if (rate < 1e9f) f->shear_rate[i] = rate;
+    return;
+  }
   for (uint32_t m = 0; m < f->wall_planes[contact]; m++) {
     const oz_wall *w = f->wall + (size_t)contact * f->contact_planes + m;
     const float *u = f->u + 4 * i, s = oz_wall_start(f, w);
