@@ -18,6 +18,18 @@ OZ_FN void oz_law_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real q = oz_law_stiffness(f, i, 1.0f / inv_q, &a);
   oz_s3 T = oz_carried(f, i, a), B = oz_six_ld(f->B, f->stride, i), lam;
   oz_mask elastic = oz_solid(f, i);
+  oz_mask stretched = elastic & (oz_s3_trace(&T) > oz_set(3.05f));
+  if (f->volume_split && oz_any(stretched)) {
+    oz_real w[3];
+    oz_m3 U;
+    oz_s3_eigen(&T, 4, w, &U);
+    oz_real tau = oz_relaxation_time(f, i);
+    if (f->laws & OZ_LAW_SECOND)
+      tau += oz_second_share(f, i, a) * oz_of_matter(f, i, &f->matter->second_relaxation_time);
+    oz_drawn t = oz_drawn_of(f, i, w, a, tau);
+    q = oz_select(stretched, (q + t.more) / t.kept, q);
+    a = oz_select(stretched, a / t.kept, a);
+  }
   if (f->laws & OZ_LAW_SECOND) elastic |= oz_second_share(f, i, a) > oz_set(0.0f);
 
   /* The stress at the start, as in velocity_start: stiff particles begin with a part of it, those

@@ -8,6 +8,50 @@
 
 /* ---- velocity_start: compliance over q, first multiplier ---- */
 
+/* Viscosity that tension adds to what relaxes. A thread resists a neck by twice its stress, as far
+ * as the gradient sees it, and loses its stress once by growing thinner. Of a neck of three or four
+ * separations the gradient sees less than half: it grew in a few substeps, and threads tore where
+ * they were four separations thick. With OZ_DRAWN_THREAD d sqrt(density tension) such necks grow
+ * more slowly than the thread is drawn; it vanishes with the separation. Where one direction is
+ * drawn in, as in shear and in sheets on walls, or none, OZ_DRAWN_SHEET times tension and substep
+ * is enough (docs/theory/velocity_projection.md, tension). */
+#define OZ_DRAWN_THREAD 20.0f
+#define OZ_DRAWN_SHEET 3.0f
+#define OZ_DRAWN_KEPT 0.5f /* of the modulus, at least */
+
+typedef struct {
+  oz_real more; /* added to q */
+  oz_real kept; /* of the modulus: steady shear then has the viscosity that it had */
+} oz_drawn;
+
+/* w: eigenvalues of the tensor that makes the stress, Q where no law of flow makes another; a:
+ * compliance without q; tau: viscosity over modulus. Pastes and thick fluid of brief memory hold
+ * together without. */
+OZ_FN oz_drawn oz_drawn_of(const oz_frame *f, uint32_t i, const oz_real w[3], oz_real a,
+                           oz_real tau) {
+  oz_real zero = oz_set(0.0f), one = oz_set(1.0f);
+  oz_real most = oz_max(w[0], oz_max(w[1], w[2])), least = oz_min(w[0], oz_min(w[1], w[2]));
+  oz_real middle = oz_max(oz_min(w[0], w[1]), oz_min(oz_max(w[0], w[1]), w[2]));
+  oz_real trace = w[0] + w[1] + w[2];
+  /* a free thread has no stress across it, so that its tension is the difference */
+  oz_real pull =
+      oz_min(most - trace * (1.0f / 3.0f) - a * oz_start_pressure(f, i, one), most - least);
+  /* 1 where two directions are drawn in alike, 0 where one is, as in shear, or none */
+  oz_real thread =
+      oz_clamp(2.0f * (1.0f - middle) / oz_max(1.0f - least, oz_set(0.02f)), zero, one);
+  oz_mask on = (tau > oz_set(OZ_BRIEF_TIME)) & (tau < oz_set(OZ_SOLID_TIME)) &
+               oz_not(oz_yield(f, i) > zero) & (pull > zero);
+  oz_real sheet = OZ_DRAWN_SHEET * (one - thread) * pull,
+          om = oz_max(oz_ld(f->omega, i), oz_set(1e-3f));
+  pull = oz_max(pull, zero);
+  oz_drawn t;
+  t.more = oz_select(on, OZ_DRAWN_THREAD * thread * oz_sqrt(pull * a / om) + sheet, zero);
+  t.kept = oz_select(
+      on, oz_max(one - sheet * f->dt / oz_max(tau, oz_set(OZ_BRIEF_TIME)), oz_set(OZ_DRAWN_KEPT)),
+      one);
+  return t;
+}
+
 OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_s3 Q = oz_planes6_ld(f->q, f->stride, i), B = oz_six_ld(f->B, f->stride, i), lam,
@@ -16,8 +60,8 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_mask elastic = oz_solid(f, i);
   for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(Q.s[c] - one.s[c]));
   oz_mask stretched = elastic & (far > oz_set(0.05f));
+  oz_real w[3] = {oz_set(1.0f), oz_set(1.0f), oz_set(1.0f)};
   if (f->volume_split && oz_any(stretched)) {
-    oz_real w[3];
     oz_m3 U;
     oz_s3_eigen(&Q, 4, w, &U);
     q = oz_select(stretched, oz_max(oz_max(q, w[0]), oz_max(w[1], w[2])), q);
@@ -46,6 +90,11 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_start_from_kept(f, i, &Q, a, &lam);
   oz_lam_st(f, i, &lam);
   oz_send(f, i, &lam, &B);
+  if (f->volume_split && !f->laws && oz_any(stretched)) {
+    oz_drawn t = oz_drawn_of(f, i, w, a, oz_relaxation_time(f, i));
+    q = oz_select(stretched, (q + t.more) / t.kept, q);
+    a = oz_select(stretched, a / t.kept, a);
+  }
   oz_st(f->a, i, a / q);
   oz_st(oz_inv_q(f, i), 0, 1.0f / q);
 }

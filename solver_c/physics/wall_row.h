@@ -42,11 +42,13 @@ OZ_FN float oz_row_sucks(const oz_frame *f, size_t i) {
 
 /* 0 where a wall holds the particle along its normal too: one that leaves it, and thick fluid of
  * brief memory in both directions, because the side of the pull is known only with the stress. A
- * longer memory lets fluid rebound, and solids leave freely. */
-OZ_FN float oz_row_slides(const oz_frame *f, size_t i, const float n[3], const float u[3]) {
+ * longer memory lets fluid rebound, but for a sticky wall, and solids leave freely. */
+OZ_FN float oz_row_slides(const oz_frame *f, size_t i, const float n[3], const float u[3],
+                          float stick) {
   const float *v = f->u + 4 * i, rel[3] = {v[0] - u[0], v[1] - u[1], v[2] - u[2]};
   const float memory = oz_relaxation_time_of(f, (uint32_t)i);
-  const int thick = memory > 0.0f && memory < OZ_BRIEF_TIME && oz_row_sucks(f, i) > 0.5f;
+  const int thick = memory > 0.0f && memory < (stick > 0.0f ? OZ_SOLID_TIME : OZ_BRIEF_TIME) &&
+                    oz_row_sucks(f, i) > 0.5f;
   return (oz_dot3f(rel, n) > 0.0f && !oz_row_solid(f, i)) || thick ? 0.0f : 1.0f;
 }
 

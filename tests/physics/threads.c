@@ -1,0 +1,73 @@
+/* Threads of what relaxes: thin streams are drawn out by their weight and do not tear.
+ * SPDX-License-Identifier: Apache-2.0
+ * oz_test: LABELS physics TIMEOUT 240 */
+#include <stdlib.h>
+#include "check.h"
+#include "solver_kit.h"
+#include "ooze/ooze.h"
+
+enum { MOST = 2048, FRAMES = 13 };
+static const double D = 0.002, HEIGHT = 0.14;
+static float x[MOST][3];
+
+static int by_height(const void *a, const void *b) {
+  const float *p = a, *q = b;
+  return (p[1] > q[1]) - (p[1] < q[1]);
+}
+
+/* Greatest distance between particles that follow each other in height, in separations, while a
+ * stream of two and a half separations in radius falls 14 cm on a plate. */
+static double widest(const ooze_material *m, uint32_t substeps) {
+  ooze_solver *s = cpu_solver((float)D);
+  CHECK_OK(ooze_material_set(s, 0, m), s);
+  ooze_params p;
+  ooze_params_default(&p);
+  p.substeps = substeps;
+  CHECK_OK(ooze_params_set(s, &p), s);
+
+  ooze_emitter_desc nozzle;
+  ooze_emitter emitter;
+  ooze_emitter_desc_default(&nozzle);
+  nozzle.radius = 0.005f, nozzle.speed = 0.25f;
+  nozzle.start.position[1] = nozzle.end.position[1] = (float)HEIGHT;
+  CHECK_OK(ooze_emitter_add(s, &nozzle, &emitter), s);
+  ooze_collider_desc plate;
+  ooze_collider collider;
+  ooze_collider_desc_default(&plate);
+  CHECK_OK(ooze_collider_add(s, &plate, &collider), s);
+
+  double gap = 0.0;
+  for (int f = 0; f < FRAMES; ++f) {
+    CHECK_OK(ooze_step(s, 1.0 / 24.0), s);
+    const uint32_t n = ooze_particle_count(s);
+    CHECK(n > 20 && n <= MOST, "%u particles", (unsigned)n);
+    CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, n, 0, x), s);
+    qsort(x, n, sizeof *x, by_height);
+    for (uint32_t i = 1; i < n; ++i) gap = fmax(gap, (double)(x[i][1] - x[i - 1][1]) / D);
+  }
+  ooze_solver_destroy(s);
+  return gap;
+}
+
+OZ_CASE(a_thin_stream_of_what_relaxes_stays_whole) {
+  static const struct {
+    const char *name;
+    float density, viscosity, relaxation_time;
+  } fluids[] = {{"slime", 1050, 100, 0.5f}, {"runny cream", 900, 10, 0.1f}};
+  static const uint32_t substeps[] = {0, 16, 32};
+  for (size_t k = 0; k < 2; ++k) {
+    ooze_material m;
+    ooze_material_default(&m);
+    m.density = fluids[k].density, m.viscosity = fluids[k].viscosity;
+    m.relaxation_time = fluids[k].relaxation_time;
+    for (size_t n = 0; n < 3; ++n) {
+      const double gap = widest(&m, substeps[n]);
+      printf("%s, %u substeps: no particle within %.2f separations of height\n", fluids[k].name,
+             (unsigned)substeps[n], gap);
+      CHECK(gap < 1.5, "%s, %u substeps: %g separations", fluids[k].name, (unsigned)substeps[n],
+            gap);
+    }
+  }
+}
+
+OZ_TEST_MAIN()
