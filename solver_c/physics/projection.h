@@ -16,6 +16,7 @@
  * drawn in, as in shear and in sheets on walls, or none, OZ_DRAWN_SHEET times tension and substep
  * is enough (docs/theory/velocity_projection.md, tension). */
 #define OZ_DRAWN_THREAD 20.0f
+#define OZ_DRAWN_MOST 24.0f /* substeps of tension: what is cut has to snap back */
 #define OZ_DRAWN_SHEET 3.0f
 #define OZ_DRAWN_KEPT 0.5f /* of the modulus, at least */
 
@@ -45,7 +46,9 @@ OZ_FN oz_drawn oz_drawn_of(const oz_frame *f, uint32_t i, const oz_real w[3], oz
           om = oz_max(oz_ld(f->omega, i), oz_set(1e-3f));
   pull = oz_max(pull, zero);
   oz_drawn t;
-  t.more = oz_select(on, OZ_DRAWN_THREAD * thread * oz_sqrt(pull * a / om) + sheet, zero);
+  t.more = oz_select(
+      on, thread * oz_min(OZ_DRAWN_THREAD * oz_sqrt(pull * a / om), OZ_DRAWN_MOST * pull) + sheet,
+      zero);
   t.kept = oz_select(
       on, oz_max(one - sheet * f->dt / oz_max(tau, oz_set(OZ_BRIEF_TIME)), oz_set(OZ_DRAWN_KEPT)),
       one);
