@@ -8,15 +8,15 @@
 
 /* ---- velocity_start: compliance over q, first multiplier ---- */
 
-/* Viscosity that tension adds to what relaxes. A thread resists a neck by twice its stress, as far
- * as the gradient sees it, and loses its stress once by growing thinner. Of a neck of three or four
- * separations the gradient sees less than half: it grew in a few substeps, and threads tore where
- * they were four separations thick. With OZ_DRAWN_THREAD d sqrt(density tension) such necks grow
- * more slowly than the thread is drawn; it vanishes with the separation. Where one direction is
- * drawn in, as in shear and in sheets on walls, or none, OZ_DRAWN_SHEET times tension and substep
- * is enough (docs/theory/velocity_projection.md, tension). */
+/* Viscosity that tension adds to relaxing fluid. A thread resists a neck by twice its stress, as
+ * far as the gradient sees it, and loses its stress once by growing thinner. Of a neck of three or
+ * four separations the gradient sees less than half: it grew in a few substeps, and threads tore
+ * where they were four separations thick. With OZ_DRAWN_THREAD d sqrt(density tension) such necks
+ * grow more slowly than the thread is drawn; it vanishes with the separation. Where one direction
+ * is drawn in, as in shear and in sheets on walls, or none, OZ_DRAWN_SHEET times tension and
+ * substep is enough (docs/theory/velocity_projection.md, tension). */
 #define OZ_DRAWN_THREAD 20.0f
-#define OZ_DRAWN_MOST 24.0f /* substeps of tension: what is cut has to snap back */
+#define OZ_DRAWN_MOST 24.0f /* substeps of tension: a cut thread has to snap back */
 #define OZ_DRAWN_SHEET 3.0f
 #define OZ_DRAWN_KEPT 0.5f /* of the modulus, at least */
 
