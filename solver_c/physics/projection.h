@@ -33,7 +33,7 @@ OZ_FN oz_drawn oz_drawn_of(const oz_frame *f, uint32_t i, const oz_real w[3], oz
   oz_real zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_real most = oz_max(w[0], oz_max(w[1], w[2])), least = oz_min(w[0], oz_min(w[1], w[2]));
   oz_real middle = oz_max(oz_min(w[0], w[1]), oz_min(oz_max(w[0], w[1]), w[2]));
-  oz_real trace = w[0] + w[1] + w[2];
+  oz_real trace = w[0] + w[1] + w[2], thick = oz_min(2.0f * oz_viscous_share(f, i, a), one);
   /* a free thread has no stress across it, so that its tension is the difference */
   oz_real pull =
       oz_min(most - trace * (1.0f / 3.0f) - a * oz_start_pressure(f, i, one), most - least);
@@ -44,10 +44,13 @@ OZ_FN oz_drawn oz_drawn_of(const oz_frame *f, uint32_t i, const oz_real w[3], oz
                oz_not(oz_yield(f, i) > zero) & (pull > zero);
   oz_real sheet = OZ_DRAWN_SHEET * (one - thread) * pull,
           om = oz_max(oz_ld(f->omega, i), oz_set(1e-3f));
-  pull = oz_max(pull, zero);
+  /* splashes are left alone */
+  pull = oz_max(pull, zero), sheet *= thick;
   oz_drawn t;
   t.more = oz_select(
-      on, thread * oz_min(OZ_DRAWN_THREAD * oz_sqrt(pull * a / om), OZ_DRAWN_MOST * pull) + sheet,
+      on,
+      thick * thread * oz_min(OZ_DRAWN_THREAD * oz_sqrt(pull * a / om), OZ_DRAWN_MOST * pull) +
+          sheet,
       zero);
   t.kept = oz_select(
       on, oz_max(one - sheet * f->dt / oz_max(tau, oz_set(OZ_BRIEF_TIME)), oz_set(OZ_DRAWN_KEPT)),
