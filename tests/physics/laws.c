@@ -101,6 +101,41 @@ OZ_CASE(a_material_that_thins_slumps_further) {
   CHECK(y[1] < 0.9 * y[0], "%g m, and %g m where it thins", y[0], y[1]);
 }
 
+/* A block that is put back on its lattice, with the velocities of shear, before every substep; so
+ * heavy that its surface hardly moves, and so thick at its size that tension adds its viscosity
+ * (docs/theory/velocity_projection.md). Relaxation time goes with viscosity (White and Metzner), so
+ * that shear stress is the law's at any rate. */
+OZ_CASE(what_relaxes_and_thins_has_the_stress_of_its_law) {
+  enum { WIDE = 12, ALL = WIDE * WIDE * WIDE };
+  static float x[ALL][3], v[ALL][3], stress[ALL][6];
+  const float d = 0.005f, low = -0.5f * (WIDE - 1) * d;
+  const double rate = 10.0, law = rate * 50.0 * pow(1.0 + pow(0.1 * rate, 2.0), (0.4 - 1.0) / 2.0);
+  ooze_solver *s = falling_solver(d, 1, 0.0f, 1);
+  ooze_material m;
+  uint32_t index;
+  ooze_material_default(&m);
+  m.density = 3e4f, m.viscosity = 50.0f, m.relaxation_time = 0.1f;
+  m.thinning_time = 0.1f, m.flow_index = 0.4f;
+  CHECK_OK(ooze_material_add(s, &m, &index), s);
+  lattice_cube(x, WIDE, d, low, low, low);
+  for (int i = 0; i < ALL; ++i) v[i][0] = (float)rate * x[i][1];
+  add_particles(s, index, ALL, (const float(*)[3])x);
+  for (int k = 0; k < 100; ++k) {
+    CHECK_OK(ooze_attribute_write(s, OOZE_POSITION, 0, ALL, 0, x), s);
+    CHECK_OK(ooze_attribute_write(s, OOZE_VELOCITY, 0, ALL, 0, v), s);
+    CHECK_OK(ooze_step(s, 1.0 / 192.0), s);
+  }
+  CHECK_OK(ooze_attribute_read(s, OOZE_STRESS, 0, ALL, 0, stress), s);
+  ooze_solver_destroy(s);
+  double sum = 0.0, count = 0.0;
+  for (int i = 0; i < ALL; ++i) {
+    const float far = fmaxf(fabsf(x[i][0]), fmaxf(fabsf(x[i][1]), fabsf(x[i][2])));
+    if (far < 1.6f * d) sum += (double)stress[i][3], count += 1.0;
+  }
+  printf("shear stress %.1f Pa of %.1f\n", sum / count, law);
+  CHECK_NEAR(sum / count, law, 0.06 * law, "its surface moves a little");
+}
+
 /* Any stiffness that the schema allows: no more of it is used than a substep bears. A second mode
  * of 10^12 Pa s went non-finite, and a first one reached 195 m/s with the 256 substeps that it
  * takes. */
