@@ -135,38 +135,4 @@ OZ_CASE(the_coat_of_syrup_grows_with_stick) {
   CHECK(2 * coat[3] > 3 * coat[0], "%u and %u", coat[3], coat[0]);
 }
 
-/* A drop of syrup runs down a ball in a film of one or two layers: the film does not swell. */
-OZ_CASE(a_film_that_runs_keeps_its_volume) {
-  enum { WIDE = 12, COUNT = WIDE * WIDE * WIDE };
-  static float x[COUNT][3], compression[COUNT];
-  const float fine = 0.0015f, big = 15.0f * fine;
-  const uint32_t size[3] = {WIDE, WIDE, WIDE};
-  ooze_solver *s = cpu_solver(fine);
-  ooze_collider_desc c;
-  ooze_collider ball;
-  ooze_material syrup;
-  uint32_t index, loose = 0, near = 0;
-  ooze_material_default(&syrup);
-  syrup.density = 1330.0f, syrup.viscosity = 2.5f;
-  CHECK_OK(ooze_material_add(s, &syrup, &index), s);
-  lattice_on_floor(x, size, fine);
-  add_particles(s, index, COUNT, (const float(*)[3])x);
-  ooze_collider_desc_default(&c);
-  c.shape = OOZE_SHAPE_SPHERE, c.half[0] = big, c.friction = 1.0f;
-  c.start.position[1] = c.end.position[1] = -big;
-  CHECK_OK(ooze_collider_add(s, &c, &ball), s);
-  for (int k = 0; k < 24; ++k) CHECK_OK(ooze_step(s, 1.0 / 24.0), s);
-  CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, COUNT, 0, x), s);
-  CHECK_OK(ooze_attribute_read(s, OOZE_COMPRESSION, 0, COUNT, 0, compression), s);
-  ooze_solver_destroy(s);
-  for (uint32_t i = 0; i < COUNT; ++i) {
-    if (x[i][1] < -big) continue;
-    near += 1, loose += compression[i] < -0.3f;
-  }
-  printf("%u of %u particles on the ball have less than 0.7 of the density\n", loose, near);
-  CHECK(near > COUNT / 2, "%u", near);
-  /* 0.39; 0.53 where pressed fluid never gives volume back */
-  CHECK(20 * loose < 9 * near, "%u of %u", loose, near);
-}
-
 OZ_TEST_MAIN()
