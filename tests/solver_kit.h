@@ -54,6 +54,36 @@ static inline ooze_solver *falling_solver(float separation, uint32_t threads, fl
   return s;
 }
 
+/* With so many substeps a step and iterations of each projection; 0 leaves a count automatic. */
+static inline ooze_solver *counted_solver(float separation, uint32_t substeps, uint32_t velocity,
+                                          uint32_t position) {
+  ooze_solver *s = cpu_solver(separation);
+  ooze_params params;
+  ooze_params_default(&params);
+  params.substeps = substeps;
+  params.velocity_iterations = velocity, params.position_iterations = position;
+  CHECK_OK(ooze_params_set(s, &params), s);
+  return s;
+}
+
+/* A round nozzle of material 0 that points down, on the axis of y. */
+static inline void add_nozzle(ooze_solver *s, float radius, float speed, float height) {
+  ooze_emitter_desc nozzle;
+  ooze_emitter emitter;
+  ooze_emitter_desc_default(&nozzle);
+  nozzle.radius = radius, nozzle.speed = speed;
+  nozzle.start.position[1] = nozzle.end.position[1] = height;
+  CHECK_OK(ooze_emitter_add(s, &nozzle, &emitter), s);
+}
+
+/* The plane y = 0, as it is by default. */
+static inline void default_floor(ooze_solver *s) {
+  ooze_collider_desc plane;
+  ooze_collider floor;
+  ooze_collider_desc_default(&plane);
+  CHECK_OK(ooze_collider_add(s, &plane, &floor), s);
+}
+
 static inline uint64_t hash_of(ooze_solver *s) {
   uint64_t h = 0;
   CHECK_OK(ooze_state_hash(s, &h), s);

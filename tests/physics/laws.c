@@ -12,11 +12,7 @@ static ooze_solver *make(const ooze_material *material) {
   ooze_solver *s = cpu_solver(separation);
   uint32_t index = 0;
   if (material) CHECK_OK(ooze_material_add(s, material, &index), s);
-
-  ooze_collider_desc floor;
-  ooze_collider handle;
-  ooze_collider_desc_default(&floor);
-  CHECK_OK(ooze_collider_add(s, &floor, &handle), s);
+  default_floor(s);
   if (!material) return s;
 
   static float x[COUNT][3];

@@ -10,12 +10,7 @@ static const float d = 0.01f;
 
 /* Twice the height of the centre of mass over the first one, after a second. */
 static double height(uint32_t iterations) {
-  ooze_solver *s = cpu_solver(d);
-
-  ooze_params p;
-  ooze_params_default(&p);
-  p.position_iterations = iterations;
-  CHECK_OK(ooze_params_set(s, &p), s);
+  ooze_solver *s = counted_solver(d, 0, 0, iterations);
 
   ooze_material m;
   uint32_t index;

@@ -126,27 +126,14 @@ static poured pour_with_few_iterations(void) {
   enum { COUNT = 24000, TIMES = 12 };
   static float at[COUNT][3], compression[COUNT];
   const double height = 0.18;
-  ooze_solver *s = cpu_solver(0.00143f);
-  ooze_params p;
-  ooze_params_default(&p);
-  p.substeps = 10, p.velocity_iterations = 7, p.position_iterations = 3;
-  CHECK_OK(ooze_params_set(s, &p), s);
+  ooze_solver *s = counted_solver(0.00143f, 10, 7, 3);
   ooze_material m;
   ooze_material_default(&m);
   m.density = 1420, m.viscosity = 100;
   CHECK_OK(ooze_material_set(s, 0, &m), s);
 
-  ooze_collider floor;
-  ooze_collider_desc plane;
-  ooze_collider_desc_default(&plane);
-  plane.shape = OOZE_SHAPE_PLANE;
-  CHECK_OK(ooze_collider_add(s, &plane, &floor), s);
-  ooze_emitter emitter;
-  ooze_emitter_desc nozzle;
-  ooze_emitter_desc_default(&nozzle);
-  nozzle.radius = 0.01f, nozzle.speed = 0.4f;
-  nozzle.start.position[1] = nozzle.end.position[1] = (float)height;
-  CHECK_OK(ooze_emitter_add(s, &nozzle, &emitter), s);
+  default_floor(s);
+  add_nozzle(s, 0.01f, 0.4f, (float)height);
   for (int f = 0; f < TIMES; ++f) CHECK_OK(ooze_step(s, 1.0 / 30.0), s);
 
   const uint32_t count = ooze_particle_count(s);

@@ -18,23 +18,10 @@ static int by_height(const void *a, const void *b) {
 /* Greatest distance between particles that follow each other in height, in separations, while a
  * stream of two and a half separations in radius falls 14 cm on a plate. */
 static double widest(const ooze_material *m, uint32_t substeps) {
-  ooze_solver *s = cpu_solver((float)D);
+  ooze_solver *s = counted_solver((float)D, substeps, 0, 0);
   CHECK_OK(ooze_material_set(s, 0, m), s);
-  ooze_params p;
-  ooze_params_default(&p);
-  p.substeps = substeps;
-  CHECK_OK(ooze_params_set(s, &p), s);
-
-  ooze_emitter_desc nozzle;
-  ooze_emitter emitter;
-  ooze_emitter_desc_default(&nozzle);
-  nozzle.radius = 0.005f, nozzle.speed = 0.25f;
-  nozzle.start.position[1] = nozzle.end.position[1] = (float)HEIGHT;
-  CHECK_OK(ooze_emitter_add(s, &nozzle, &emitter), s);
-  ooze_collider_desc plate;
-  ooze_collider collider;
-  ooze_collider_desc_default(&plate);
-  CHECK_OK(ooze_collider_add(s, &plate, &collider), s);
+  add_nozzle(s, 0.005f, 0.25f, (float)HEIGHT);
+  default_floor(s);
 
   double gap = 0.0;
   for (int f = 0; f < FRAMES; ++f) {
