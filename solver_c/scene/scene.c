@@ -1,6 +1,7 @@
 /* Loading a scene. SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
 
+#include "base/edits.h"
 #include "base/step_counts.h"
 
 #include <stdio.h>
@@ -83,6 +84,33 @@ static ooze_result read_wedges(oz_reader *r) {
   return OOZE_OK;
 }
 
+/* 0 where a path leads into a part that the scene does not have: its name is misspelt, or a new
+ * part is to be made of a single value. */
+static int has_part(const json_t *doc, const char *path, char *error, size_t capacity) {
+  static const char *const groups[] = {"materials", "fluids", "bodies", "emitters", "colliders"};
+  const size_t length = strcspn(path, "."), rest = path[length] ? length + 1 : length,
+               named = strcspn(path + rest, ".");
+  if (!path[rest + named]) return 1; /* a whole part, or no part's value */
+  for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {
+    if (strlen(groups[k]) != length || strncmp(path, groups[k], length) != 0) continue;
+    char name[256];
+    const char *key, *nearest = NULL;
+    json_t *parts = json_object_get(doc, groups[k]), *part;
+    size_t best = 0;
+    snprintf(name, sizeof name, "%.*s", (int)named, path + rest);
+    if (json_object_get(parts, name)) return 1;
+    json_object_foreach(parts, key, part) {
+      const size_t edits = oz_edits(name, key);
+      if (oz_nearest(name, &key, 1) && (!nearest || edits < best)) nearest = key, best = edits;
+    }
+    snprintf(error, capacity, "the scene has no %s.%.40s; %s%.40s, or a whole new one as {...}",
+             groups[k], name, nearest ? "did you mean " : "expected one that it has",
+             nearest ? nearest : "");
+    return 0;
+  }
+  return 1;
+}
+
 static ooze_result apply_wedge(oz_reader *r) {
   ooze_scene *s = r->scene;
   const char *wanted = r->options.wedge;
@@ -113,7 +141,9 @@ static ooze_result apply_wedge(oz_reader *r) {
     char error[160] = "";
     json_t *copy = oz_json_copy(value);
     if (!copy) return OZ_NO_MEMORY(r);
-    if (!oz_json_put(s->doc, key, copy, error, sizeof error)) {
+    const int fits = has_part(s->doc, key, error, sizeof error);
+    if (!fits) json_decref(copy);
+    if (!fits || !oz_json_put(s->doc, key, copy, error, sizeof error)) {
       char path[64];
       snprintf(path, sizeof path, "wedge.%u.set", found);
       return oz_fail(r->why, OOZE_ERROR_ARGUMENT, "%s:%d: wedge %s: %s: %s", s->file,
@@ -133,6 +163,8 @@ static ooze_result apply_sets(oz_reader *r) {
       return oz_fail(r->why, OOZE_ERROR_ARGUMENT,
                      "--set %s: expected path=value, such as solver.substeps=10", set);
     snprintf(path, sizeof path, "%.*s", (int)(equals - set), set);
+    if (!has_part(r->scene->doc, path, error, sizeof error))
+      return oz_fail(r->why, OOZE_ERROR_NOT_FOUND, "--set %s: %s", set, error);
     json_t *value = oz_json_value(equals + 1);
     if (!value) return OZ_NO_MEMORY(r);
     if (!oz_json_put(r->scene->doc, path, value, error, sizeof error))

@@ -65,6 +65,10 @@ OZ_CASE(a_refusal_names_file_line_key_value_and_what_fits) {
   refused(MINIMAL(""), "solver.substeps=1001",
           "--set solver.substeps=1001: solver.substeps: 1001 is out of range; expected a whole "
           "number from 0 to 1000");
+  /* a value of a part that is not there is no new part */
+  refused(MINIMAL(",\n\"materials\": {\"blue\": {}, \"red\": {}}"), "materials.blu.viscosity=1",
+          "--set materials.blu.viscosity=1: the scene has no materials.blu; did you mean blue, or");
+  refused(MINIMAL(""), "emitters.tap.speed=1", "the scene has no emitters.tap; expected one that");
   refused(
       MINIMAL(",\n\"materials\": {\n\"m\": {\"viscosity\": \"ten\"}}"), NULL,
       "s.json:5: materials.m.viscosity: \"ten\" is a text; expected a number from 0 to 1e+12 Pa s");
@@ -367,7 +371,7 @@ OZ_CASE(counts_are_automatic_unless_given) {
 OZ_CASE(wedges_pick_values_by_name_and_number) {
   const char *text = MINIMAL(
       ",\n\"wedge\": [\n{\"name\": \"fine\", \"set\": {\"solver.particle_separation\": 0.005}},\n"
-      "{\"set\": {\"solver.substeps\": 9999}}]");
+      "{\"set\": {\"solver.substeps\": 9999}},\n{\"set\": {\"colliders.c.friction\": 0}}]");
   ooze_scene_options o;
   ooze_scene *s = NULL;
   ooze_scene_info i;
@@ -385,6 +389,10 @@ OZ_CASE(wedges_pick_values_by_name_and_number) {
   CHECK(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why) < 0);
   CHECK(strstr(why.text, "s.json:6: wedge 1: solver.substeps: 9999 is out of range") != NULL, "%s",
         why.text);
+  o.wedge = "2";
+  CHECK(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why) < 0);
+  CHECK(strstr(why.text, "wedge 2: colliders.c.friction: the scene has no colliders.c;") != NULL,
+        "%s", why.text);
   o.wedge = "fina";
   CHECK(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why) < 0);
   CHECK(strstr(why.text, "fine") != NULL, "%s", why.text);
