@@ -41,13 +41,14 @@ static void path_of(const char *out, int several, int frame, char *path, size_t 
     snprintf(path, room, "%s", out);
 }
 
-/* What cannot be written is refused before anything is read or computed. */
-static ooze_result check_output(const char *path, ooze_message *why) {
-  if (!*ending_of(path))
+/* What cannot be written is refused before anything is read or computed. out: as it was asked for;
+ * path: the first file of it. */
+static ooze_result check_output(const char *out, const char *path, ooze_message *why) {
+  if (!*ending_of(out))
     return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
                    "%s: unknown ending; expected .ply, .obj, .bgeo, .bgeo.sc, .geo or .abc for a "
                    "mesh, or .vdb",
-                   path);
+                   out);
   if (cli_ends_with(path, ".vdb")) return ooze_file_can_create(path, why);
   if (!ooze_surface_has_vdb())
     return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
@@ -234,7 +235,7 @@ int cli_surface(int argc, char **argv) {
     int frame = 0;
     cli_frame_of(list.paths[0], &frame);
     path_of(out, list.count > 1, frame, path, sizeof path);
-    result = check_output(path, &why);
+    result = check_output(out, path, &why);
   }
   cli_progress shown;
   cli_progress_begin(&shown, progress, quiet);

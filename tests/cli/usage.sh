@@ -75,6 +75,7 @@ for command in surface convert; do
   fi
 done
 expect 2 "or .vdb" surface /nothing.ply -o "$folder/x"
+expect 2 "/x.stl: unknown" surface /nothing.1.ply /nothing.2.ply -o "$folder/x.stl"
 expect 2 "x.vdb: cannot create" surface /nothing.ply -o /nonexistent/x.vdb
 expect 2 "x.png: cannot create" render /nothing.ply -o /nonexistent/x.png
 exit $bad
