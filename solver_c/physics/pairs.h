@@ -408,6 +408,13 @@ OZ_FN oz_real oz_viscous_share(const oz_frame *f, uint32_t i, oz_real a) {
  * for as long as a shot lasts. */
 #define OZ_SOLID_TIME 10.0f
 
+/* Lanes of solids, which no yield stress lets flow. */
+OZ_FN oz_mask oz_keeps_shape(const oz_frame *f, uint32_t i) {
+  oz_mask solid = oz_relaxation_time(f, i) > oz_set(OZ_SOLID_TIME);
+  if (f->has_yield) solid &= oz_yield(f, i) <= oz_set(0.0f);
+  return solid;
+}
+
 /* How far a material is from the arrangement that it remembers, 0 to 1: 1 for a liquid, for elastic
  * material the part that flows in this substep, at least a fifth of what is no solid, or all of it
  * from a stretch of 1.4 on. */
@@ -422,6 +429,7 @@ OZ_FN oz_real oz_flow_share(const oz_frame *f, uint32_t i, oz_real trace) {
 }
 
 #define OZ_DILATION_MOST 0.03f /* of the volume, taken back in a substep */
+#define OZ_DILATION_RATE 0.4f  /* of what there is too much */
 /* What order may explain of it in thick fluid of brief memory that is pressed (oz_dilation_now): a
  * lack of 0.125. Films and spoonfuls lack more where they swell; without a bound syrup had twice
  * its volume there. */
@@ -443,6 +451,6 @@ OZ_FN oz_real oz_dilation(const oz_frame *f, oz_real trace, oz_real g2, oz_real 
   oz_real zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_real lack = oz_max(0.98f - trace * (1.0f / f->k_ref), zero);
   oz_real inside = oz_clamp(2.0f - oz_sqrt(g2) * (2.0f / f->g_ref), zero, one);
-  return f->dilates ? inside * oz_min(0.4f * lack, most) : zero;
+  return f->dilates ? inside * oz_min(OZ_DILATION_RATE * lack, most) : zero;
 }
 #endif

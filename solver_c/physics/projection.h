@@ -133,6 +133,20 @@ typedef struct {
   oz_mask on;
 } oz_residual_own;
 
+/* The volume that this substep takes back of a solid, which knows how much it has gained: Q is F
+ * F^T since the material was made, so that its determinant is the square of the volume's ratio. The
+ * density's pushes and unconverged iterations open it, and density, which is one-sided, does not
+ * close it. A fifth and more was never gained but given with Q, or before the material set: density
+ * would push against it for ever. A law of flow keeps Q in `carried` meanwhile. */
+#define OZ_DILATION_GAINED 10.0f /* 1 over the gain up to which all of it is taken back */
+OZ_FN oz_real oz_dilation_solid(const oz_frame *f, uint32_t i, const oz_s3 *Q) {
+  oz_s3 stretch = f->laws ? oz_planes6_ld(f->carried, f->stride, i) : *Q;
+  oz_m3 full = oz_s3_full(&stretch);
+  oz_real gain = 0.5f * (oz_det(&full) - 1.0f), zero = oz_set(0.0f), one = oz_set(1.0f);
+  gain *= oz_clamp(2.0f - OZ_DILATION_GAINED * gain, zero, one);
+  return oz_clamp(OZ_DILATION_RATE * gain, zero, oz_set(OZ_DILATION_MOST));
+}
+
 /* The volume that this substep takes back: where viscosity rules at the scale of particles, which
  * splashes lack, and no faster than the material is strained, so that nothing moves at rest. A
  * paste at rest keeps voids as it keeps its shape. Thick fluid of brief memory that the last
@@ -164,6 +178,8 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
   oz_real order = oz_select(brief, OZ_DILATION_ORDER * (one - opened), zero);
   oz_real excess = oz_clamp(oz_ld(f->dilation, i) - order, zero, oz_set(OZ_DILATION_MOST));
   oz_real now = oz_min(f->dilation_pace * excess * share, OZ_DILATION_STRAIN * rate);
+  if (f->has_relaxation_time)
+    now = oz_select(oz_keeps_shape(f, i), f->dilation_pace * oz_dilation_solid(f, i, &own->Q), now);
   oz_st(f->dilation, i, now);
   return now;
 }

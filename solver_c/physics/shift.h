@@ -102,6 +102,8 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
     const size_t plane = f->stride;
     oz_real trace = oz_ld(q, i) + oz_ld(q + plane, i) + oz_ld(q + 2 * plane, i);
     oz_real stretched = oz_clamp(3.0f * (trace - 3.0f - OZ_STRETCH_FREE), zero, one);
+    /* a solid's memory knows nothing of shifts, and a shifted solid swells */
+    stretched = oz_select(oz_keeps_shape(f, i), zero, stretched);
     stretched = oz_max(stretched, oz_shift_elastic(f, i, inside));
     strain += OZ_SHIFT_STRETCHED * stretched * oz_ld(f->density_relaxation, i);
   }
