@@ -8,13 +8,13 @@
 
 /* ---- velocity_start: compliance over q, first multiplier ---- */
 
-/* Viscosity that tension adds to relaxing fluid. A thread resists a neck by twice its stress, as
- * far as the gradient sees it, and loses its stress once by growing thinner. Of a neck of three or
- * four separations the gradient sees less than half: it grew in a few substeps, and threads tore
- * where they were four separations thick. With OZ_DRAWN_THREAD d sqrt(density tension) such necks
- * grow more slowly than the thread is drawn; it vanishes with the separation. Where one direction
- * is drawn in, as in shear and in sheets on walls, or none, OZ_DRAWN_SHEET times tension and
- * substep is enough (docs/theory/velocity_projection.md, tension). */
+/* Viscosity that tension adds to relaxing fluid and to solids. A thread resists a neck by twice its
+ * stress, as far as the gradient sees it, and loses its stress once by growing thinner. Of a neck
+ * of three or four separations the gradient sees less than half: it grew in a few substeps, and
+ * threads tore where they were four separations thick. With OZ_DRAWN_THREAD d sqrt(density tension)
+ * such necks grow more slowly than the thread is drawn; it vanishes with the separation. Where one
+ * direction is drawn in, as in shear and in sheets on walls, or none, OZ_DRAWN_SHEET times tension
+ * and substep is enough (docs/theory/velocity_projection.md, tension). */
 #define OZ_DRAWN_THREAD 20.0f
 #define OZ_DRAWN_MOST 24.0f /* substeps of tension: a cut thread has to snap back */
 #define OZ_DRAWN_SHEET 3.0f
@@ -34,14 +34,15 @@ OZ_FN oz_drawn oz_drawn_of(const oz_frame *f, uint32_t i, const oz_real w[3], oz
   oz_real most = oz_max(w[0], oz_max(w[1], w[2])), least = oz_min(w[0], oz_min(w[1], w[2]));
   oz_real middle = oz_max(oz_min(w[0], w[1]), oz_min(oz_max(w[0], w[1]), w[2]));
   oz_real trace = w[0] + w[1] + w[2], thick = oz_min(2.0f * oz_viscous_share(f, i, a), one);
+  oz_mask solid = tau > oz_set(OZ_SOLID_TIME); /* and soft: its waves take many substeps */
+  thick = oz_select(solid, one / (one + a), thick);
   /* a free thread has no stress across it, so that its tension is the difference */
   oz_real pull =
       oz_min(most - trace * (1.0f / 3.0f) - a * oz_start_pressure(f, i, one), most - least);
   /* 1 where two directions are drawn in alike, 0 where one is, as in shear, or none */
   oz_real thread =
       oz_clamp(2.0f * (1.0f - middle) / oz_max(1.0f - least, oz_set(0.02f)), zero, one);
-  oz_mask on = (tau > oz_set(OZ_BRIEF_TIME)) & (tau < oz_set(OZ_SOLID_TIME)) &
-               oz_not(oz_yield(f, i) > zero) & (pull > zero);
+  oz_mask on = (tau > oz_set(OZ_BRIEF_TIME)) & oz_not(oz_yield(f, i) > zero) & (pull > zero);
   oz_real sheet = OZ_DRAWN_SHEET * (one - thread) * pull,
           om = oz_max(oz_ld(f->omega, i), oz_set(1e-3f));
   /* splashes are left alone */

@@ -85,7 +85,8 @@ OZ_FN int oz_wall_projected(const oz_frame *f, uint32_t contact, uint32_t planes
       if (!held && !clings && pass == 0 && oz_wall_sticks(f, w) &&
           !oz_wall_grips(w, oz_row_grips(f, i))) {
         const float now = w->s + yn, back = oz_wall_kept(f, w, i, now) - now;
-        held = back != 0.0f && -back < w->stick * f->dt * f->dt;
+        /* a place that is kept but for rounding needs no hold */
+        held = fabsf(back) > 1e-6f * f->d && -back < w->stick * f->dt * f->dt;
         if (held) lift = back;
       }
       if (!held) continue;
