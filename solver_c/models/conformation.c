@@ -356,6 +356,7 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
   if (f->laws & OZ_LAW_RATE) {
     RUN(flow_rate);
     WALLS(flow_rate_wall);
+    RUN(flow_rate_keep);
   }
 
   if (b->table->finished) OZ_TRY(b->table->finished(b, &s->bad, why));

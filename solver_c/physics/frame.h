@@ -58,7 +58,9 @@
  *   density_relaxation    density_bound,               density_lambda, shift_strength, shift
  *                         conform_update (strain),                                density_diagonal
  *                         shift_strength (distance)
+ *   flow_rate             flow_rate, flow_rate_wall    flow_rate_keep           density_relaxation
  *   density_step          density_lambda               density_lambda             density_near_sum
+ *   flow_held             flow_rate                    flow_rate_wall             density_near_sum
  *   density_push          density_lambda               density_lambda, finish
  *                                                                           - ; cg_residual + 5
  *   rho                   density_lambda               results
@@ -219,7 +221,7 @@ typedef struct oz_frame {
    * (density.h). Written by finish */
   float *density_pressure;
   float *solvent_viscosity; /* (count) Pa s, beside the viscosity that relaxes */
-  float *shear_rate;        /* (count) 1/s, of the velocities that the last substep left */
+  float *shear_rate;        /* (count) 1/s: rate of shear that the material remembers */
   float *second_stretch;    /* planes 6: conformation tensor of the second mode minus identity */
   /* planes 6: tensor that a law of flow makes of q; the projections read it in the place of q */
   float *carried;
@@ -266,8 +268,9 @@ typedef struct oz_frame {
   float *bound_sum;       /* (count) omega_k S_k */
 
   union {
-    float *density_relaxation;   /* (count) relaxation over diagonal of the density constraint */
-    float *spring_limit;         /* (count) model springs: part of its impulses that is given */
+    float *density_relaxation; /* (count) relaxation over diagonal of the density constraint */
+    float *flow_rate;          /* (count) 1/s: of shear, of the velocities that a substep leaves */
+    float *spring_limit;       /* (count) model springs: part of its impulses that is given */
     float *spring_near_pressure; /* (count) m, model springs: dt^2 P_near */
   };
 
@@ -285,8 +288,13 @@ typedef struct oz_frame {
   };
 
   float *density_near_sum; /* (count) sum over neighbours of density_row_sum_j |ghat| */
-  float *density_step;     /* (count) the density's multiplier of the iteration before */
-  float *density_push;     /* (count) sum of the density's multipliers of all iterations so far */
+
+  union {
+    float *density_step; /* (count) the density's multiplier of the iteration before */
+    float *flow_held;    /* (count) viscous part of the yield stress over the law's stress */
+  };
+
+  float *density_push; /* (count) sum of the density's multipliers of all iterations so far */
 
   union {
     /* (count) 1 / max(1, sum of zero-energy weights, larger for heavier neighbours) */

@@ -16,13 +16,6 @@
 #define OZ_LEAST_STRETCH 1e-3f  /* least eigenvalue of Q where stretch is not cut off */
 #define OZ_SECOND_STIFFEST 8.0f /* 1 / a of the second mode; a stiffer one bursts */
 
-/* Lanes of materials with a viscosity by rate. */
-OZ_FN oz_mask oz_thins(const oz_frame *f, uint32_t i) {
-  oz_real zero = oz_set(0.0f);
-  return (oz_of_matter(f, i, &f->matter->consistency) > zero) |
-         ((oz_of_matter(f, i, &f->matter->thinning_time) > zero) & (oz_viscosity(f, i) > zero));
-}
-
 /* Lanes of thick fluids whose memory is the least one: they keep the stress that a substep ends
  * with. Laws of flow keep more than one tensor can tell. */
 OZ_FN oz_mask oz_keeps_stress(const oz_frame *f, uint32_t i) {
@@ -56,26 +49,40 @@ OZ_FN oz_real oz_added_solvent(const oz_frame *f, uint32_t i, int beside) {
   return beside ? oz_select(apart, solvent, zero) : oz_select(apart, zero, solvent);
 }
 
-/* Pa s: viscosity at the rate of shear of the last substep. */
-OZ_FN oz_real oz_flow_viscosity(const oz_frame *f, uint32_t i) {
+/* Pa s: viscosity at a rate of shear. */
+OZ_FN oz_real oz_viscosity_at(const oz_frame *f, uint32_t i, oz_real rate) {
   oz_real mu = oz_viscosity(f, i), zero = oz_set(0.0f), one = oz_set(1.0f);
+  const oz_matter *m = f->matter;
+  oz_real n = oz_of_matter(f, i, &m->flow_index), time = oz_of_matter(f, i, &m->thinning_time),
+          sharp = oz_of_matter(f, i, &m->thinning_sharpness),
+          least = oz_of_matter(f, i, &m->thinned_viscosity),
+          k = oz_of_matter(f, i, &m->consistency);
+  oz_mask carreau = (time > zero) & (mu > zero), power = k > zero;
+  if (oz_any(carreau)) {
+    oz_real by = oz_pow(one + oz_pow(time * rate, sharp), (n - one) / oz_max(sharp, oz_set(0.1f)));
+    mu = oz_select(carreau, least + (mu - least) * by, mu);
+  }
+  if (oz_any(power)) {
+    oz_real law = k * oz_pow(oz_max(rate, oz_set(OZ_RATE_LEAST)), n - one);
+    mu = oz_select(power, oz_select(mu > zero, oz_min(law, mu), law), mu);
+  }
+  return mu;
+}
+
+/* Pa s: what of the yield stress of a paste that thins is viscous (oz_yield_share). */
+OZ_FN oz_real oz_yield_viscosity(const oz_frame *f, uint32_t i, oz_real rate) {
+  oz_real zero = oz_set(0.0f);
+  if (!f->has_yield) return zero;
+  oz_real yield = oz_of_matter(f, i, &f->matter->yield_stress);
+  return oz_select(oz_thins(f, i), yield, zero) / (rate + OZ_YIELD_RATE);
+}
+
+/* Pa s: viscosity at the rate of shear that is remembered (flow_rate_keep). */
+OZ_FN oz_real oz_flow_viscosity(const oz_frame *f, uint32_t i) {
+  oz_real mu = oz_viscosity(f, i), zero = oz_set(0.0f);
   if (f->laws & OZ_LAW_RATE) {
-    const oz_matter *m = f->matter;
-    oz_real rate = oz_ld_or_none(f->shear_rate, i), n = oz_of_matter(f, i, &m->flow_index);
-    oz_real time = oz_of_matter(f, i, &m->thinning_time),
-            sharp = oz_of_matter(f, i, &m->thinning_sharpness),
-            least = oz_of_matter(f, i, &m->thinned_viscosity),
-            k = oz_of_matter(f, i, &m->consistency);
-    oz_mask carreau = (time > zero) & (mu > zero), power = k > zero;
-    if (oz_any(carreau)) {
-      oz_real by =
-          oz_pow(one + oz_pow(time * rate, sharp), (n - one) / oz_max(sharp, oz_set(0.1f)));
-      mu = oz_select(carreau, least + (mu - least) * by, mu);
-    }
-    if (oz_any(power)) {
-      oz_real law = k * oz_pow(oz_max(rate, oz_set(OZ_RATE_LEAST)), n - one);
-      mu = oz_select(power, oz_select(mu > zero, oz_min(law, mu), law), mu);
-    }
+    oz_real rate = oz_ld_or_none(f->shear_rate, i);
+    mu = oz_viscosity_at(f, i, rate) + oz_yield_viscosity(f, i, rate);
   }
   if (f->laws & OZ_LAW_SOLVENT) mu = oz_select(mu > zero, mu + oz_added_solvent(f, i, 0), mu);
   return mu;

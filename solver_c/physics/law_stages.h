@@ -133,7 +133,12 @@ OZ_FN void oz_flow_rate_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_s3 e = oz_m3_deviator(&L);
   oz_real rate = f->inv_d * oz_sqrt(2.0f * oz_s3_dot(&e, &e));
   oz_mask good = oz_enough(f, i) & (rate < oz_set(1e9f));
-  oz_st(f->shear_rate, i, oz_select(good, rate, oz_set(0.0f)));
+  oz_st(f->flow_rate, i, oz_select(good, rate, oz_set(0.0f)));
+  if (f->has_yield) {
+    oz_real most = oz_set(1e3f), law = oz_max(oz_viscosity_at(f, i, rate), oz_set(1e-20f));
+    oz_real held = oz_min(oz_yield_viscosity(f, i, rate) / law, most);
+    oz_st(f->flow_held, i, oz_select(good, held, most));
+  }
 }
 
 /* ---- flow_rate_wall: the rate that the law takes in the layer next to a wall ----
@@ -144,7 +149,8 @@ OZ_FN void oz_flow_rate_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
  * half of their difference, they give r_w. Half: the forces of one layer balance with half the
  * difference of the first two layers' stresses, so that it is twice that of the fluid. A power law
  * of the index n has the wall's stress, k r_w^n, at the rate r with the viscosity of the rate r
- * (r_w / r)^(n / (n - 1)). */
+ * (r_w / r)^(n / (n - 1)). The viscous part of a yield stress, flow_held times that of the law,
+ * follows the rate too: the power that gives the sum is n / (n - 1 - flow_held). */
 
 #define OZ_WALL_STEEPEST 1.5f /* greatest r_w / r */
 #define OZ_WALL_POWER 3.0f    /* greatest power; an index near 1 hardly depends on the rate */
@@ -161,7 +167,8 @@ OZ_FN float oz_rate_at_wall(const oz_frame *f, const oz_wall_row *row, size_t i,
   const float steep = oz_minf(OZ_WALL_STEEPEST, oz_maxf(1.0f, 0.5f + 0.5f * wall / rate));
   /* a film is dragged as a whole, and walls that slip pull less */
   const float deep = oz_maxf(0.0f, oz_minf(pull, 1.0f) - 4.0f * oz_maxf(pull - 1.0f, 0.0f));
-  const float power = oz_minf(OZ_WALL_POWER, index / fabsf(index - 1.0f));
+  const float held = f->has_yield ? f->flow_held[i] : 0.0f;
+  const float power = oz_minf(OZ_WALL_POWER, index / (fabsf(index - 1.0f) + held));
   return rate * powf(steep, deep * (index < 1.0f ? -power : power));
 }
 
@@ -171,10 +178,10 @@ OZ_FN float oz_rate_at_wall(const oz_frame *f, const oz_wall_row *row, size_t i,
 #define OZ_WALL_RATE 0.75f /* share of the rate towards the wall */
 OZ_FN void oz_flow_rate_wall_item(const oz_frame *f, uint32_t contact) {
   const size_t i = f->wall_particle[contact];
-  float rate = f->shear_rate[i], most = 0.0f, share = 0.0f;
+  float rate = f->flow_rate[i], most = 0.0f, share = 0.0f;
   if (f->contact_of && f->wall_row[contact].b > 0.0f) {
     rate = oz_rate_at_wall(f, f->wall_row + contact, i, rate);
-    if (rate < 1e9f) f->shear_rate[i] = rate;
+    if (rate < 1e9f) f->flow_rate[i] = rate;
     return;
   }
   for (uint32_t m = 0; m < f->wall_planes[contact]; m++) {
@@ -188,6 +195,21 @@ OZ_FN void oz_flow_rate_wall_item(const oz_frame *f, uint32_t contact) {
     if (slides >= most) most = slides, share = OZ_WALL_RATE * w->friction;
   }
   rate += share * (most - rate);
-  if (rate < 1e9f) f->shear_rate[i] = rate;
+  if (rate < 1e9f) f->flow_rate[i] = rate;
+}
+
+/* ---- flow_rate_keep: the rate that the material remembers, a mean over time. With the rate of one
+ * substep a gap in a thread that is drawn grows thin and the clumps beside it stiff, until it parts
+ * (docs/theory/rheology.md, memory of the rate). A rise is followed sooner: flow from rest is not
+ * to wait ---- */
+
+#define OZ_RATE_RISES 0.04f /* s */
+#define OZ_RATE_FALLS 0.1f  /* s */
+
+OZ_FN void oz_flow_rate_keep_item(const oz_frame *f, uint32_t i, oz_real *red) {
+  (void)red;
+  oz_real now = oz_ld(f->flow_rate, i), kept = oz_ld(f->shear_rate, i);
+  oz_real time = oz_select(now > kept, oz_set(OZ_RATE_RISES), oz_set(OZ_RATE_FALLS));
+  oz_st(f->shear_rate, i, kept + (now - kept) * (f->dt / (time + f->dt)));
 }
 #endif

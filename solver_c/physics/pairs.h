@@ -314,8 +314,39 @@ OZ_FN oz_m3 oz_difference(const oz_real *acc, oz_v3 v, oz_v3 gradient_sum) {
   return m;
 }
 
+/* Lanes of materials with a viscosity by rate. */
+OZ_FN oz_mask oz_thins(const oz_frame *f, uint32_t i) {
+  oz_real zero = oz_set(0.0f);
+  return (oz_of_matter(f, i, &f->matter->consistency) > zero) |
+         ((oz_of_matter(f, i, &f->matter->thinning_time) > zero) & (oz_viscosity(f, i) > zero));
+}
+
+/* Share of the yield stress that is left to a paste, above 0. While a thinning paste flows it has
+ * the rest as a viscosity: its steady stress is the same, but a clump in a thread that is drawn is
+ * no rigid body beside gaps that open (docs/theory/yield.md, pastes that flow). */
+#define OZ_YIELD_RATE 1.0f /* 1/s: remembered rate of which the share is one half */
+OZ_FN oz_real oz_yield_share(const oz_frame *f, uint32_t i) {
+  oz_real one = oz_set(1.0f);
+  if (!(f->laws & OZ_LAW_RATE)) return one;
+  oz_real share = OZ_YIELD_RATE / (oz_ld_or_none(f->shear_rate, i) + OZ_YIELD_RATE);
+  return oz_select(oz_thins(f, i), share, one);
+}
+
 OZ_FN oz_real oz_yield(const oz_frame *f, uint32_t i) { /* Pa; 0: none */
-  return f->has_yield ? oz_of_matter(f, i, &f->matter->yield_stress) : oz_set(0.0f);
+  if (!f->has_yield) return oz_set(0.0f);
+  return oz_of_matter(f, i, &f->matter->yield_stress) * oz_yield_share(f, i);
+}
+
+/* of one particle */
+OZ_FN float oz_yield_of(const oz_frame *f, uint32_t i) {
+  if (!f->has_yield) return 0.0f;
+  const oz_matter *m = &f->matter[oz_matter_of(f, i)];
+  const int thins =
+      (f->laws & OZ_LAW_RATE) && f->shear_rate &&
+      (m->consistency > 0.0f ||
+       (m->thinning_time > 0.0f && (f->viscosity ? f->viscosity[i] : m->viscosity) > 0.0f));
+  return thins ? m->yield_stress * (OZ_YIELD_RATE / (OZ_YIELD_RATE + f->shear_rate[i]))
+               : m->yield_stress;
 }
 
 /* Pa: unit of a multiplier. */

@@ -113,11 +113,11 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real most = one + (OZ_SHIFT_FASTEST - 1.0f) * inside * drawn;
   oz_real strength = oz_min(f->shifting * OZ_SHIFT_STRAIN * strain, most);
   strength *= oz_viscous_share(f, i, a);
-  /* nothing pulls a paste together again: it is not thinned out */
+  /* nothing pulls a paste together again: it is not thinned out, unless it flows */
   if (f->has_yield) {
     oz_real dense =
         oz_clamp((oz_ld(f->rho, i) - OZ_SHIFT_THIN) * (1.0f / OZ_SHIFT_THIN_FLANK), zero, one);
-    strength *= oz_select(oz_yield(f, i) > zero, dense, one);
+    strength *= oz_select(oz_yield(f, i) > zero, oz_max(dense, one - oz_yield_share(f, i)), one);
   }
   oz_mask on = (om > zero) & oz_fluid(f, i) & oz_enough(f, i) & (strain < oz_set(1e6f));
 

@@ -254,7 +254,7 @@ OZ_FN void oz_wall_inputs_ld(const oz_frame *f, size_t i, oz_wall_inputs *g) {
   g->omega = f->omega[i];
   g->a = f->a[i];
   g->tau = oz_relaxation_time_of(f, (uint32_t)i);
-  g->yield = f->has_yield ? f->matter[f->material[i]].yield_stress : 0.0f;
+  g->yield = oz_yield_of(f, (uint32_t)i);
   g->leaves = oz_wall_leaves(f, i);
   g->row = f->contact_of && oz_takes_row(f, i);
   g->clings = oz_row_grips(f, i);
