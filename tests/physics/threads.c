@@ -1,5 +1,6 @@
-/* Threads of what relaxes and of pastes: thin streams are drawn out by their weight and do not
- * tear. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS physics TIMEOUT 240 */
+/* Threads of what relaxes and of pastes: thin streams, drawn out by their weight, do not tear.
+ * SPDX-License-Identifier: Apache-2.0
+ * oz_test: LABELS physics TIMEOUT 240 */
 #include <stdlib.h>
 #include "check.h"
 #include "solver_kit.h"

@@ -43,8 +43,8 @@ typedef enum ooze_attribute {
   /* float, Pa: of the last substep, from which the next one starts; 0 in purely viscous fluid */
   OOZE_PRESSURE,
   OOZE_SOLVENT_VISCOSITY, /* float, Pa s */
-  /* float, 1/s: at the last substep, from which the next one takes its viscosity; 0 where no
-     material has one that depends on it */
+  /* float, 1/s: mean over the last tenth of a second, from which the next substep takes its
+     viscosity; 0 where no material has one that depends on it */
   OOZE_SHEAR_RATE,
   /* 6 float, xx yy zz xy xz yz: conformation of the second mode minus the identity */
   OOZE_SECOND_STRETCH,
