@@ -140,13 +140,17 @@ static double spread(const ooze_solver *s, double dt) {
 /* Thick fluid between walls that move: what pulls must reach the other wall, and come back, in a
  * substep, or the fluid tears where it clings. */
 #define VELOCITY_DRAGGED 80u
+/* Surface tension that a substep bears by viscosity alone: with ten iterations a drop of honey
+ * boils. */
+#define VELOCITY_TENSE 14u
 
 static uint32_t velocity_count(const ooze_solver *s, double dt, double layers) {
   const double n = VELOCITY_RATE * sqrt(1.0 + 24.0 * spread(s, dt));
   const uint32_t usual = oz_velocity_usual(s->emitters.count > 0, (int)s->has_yield);
   if (n < usual) return step_up(n, VELOCITY_LEAST, usual);
   if (oz_colliders_drag(&s->colliders)) return step_up(n, usual, VELOCITY_DRAGGED);
-  return step_up(VELOCITY_LAYERS * layers, usual, VELOCITY_MOST);
+  const double least = oz_tension_needs_viscosity(s, dt) ? VELOCITY_TENSE : 0.0;
+  return step_up(fmax(VELOCITY_LAYERS * layers, least), usual, VELOCITY_MOST);
 }
 
 /* The compression that n iterations leave in L layers is about (POSITION_RATE L dt sqrt(g / d) /

@@ -14,24 +14,35 @@ static int projects(const ooze_params *p) {
   return p->model == OOZE_MODEL_CONFORMATION && p->scheme == OOZE_SCHEME_OOZE;
 }
 
-/* Tension of a material over the limit of a substep of dt seconds. Viscosity counts where every
- * particle is known to have it. */
-static double load_of(const ooze_solver *s, uint32_t k, double dt) {
+/* Tension of a material over the limit of a substep of dt seconds, of which `out_by_viscosity` is
+ * the part that viscosity adds. It counts where every particle is known to have it. */
+static double load_of(const ooze_solver *s, uint32_t k, double dt, double *out_by_viscosity) {
   const ooze_material *m = &s->materials[k];
   const oz_extremes *e = &s->extremes[k];
+  *out_by_viscosity = 0.0;
   if (!(e->density < INFINITY)) return 0.0; /* there are no particles */
   const double d = (double)s->separation, density = (double)e->density;
   const double viscosity = s->laws || s->has_ramps ? 0.0 : (double)e->viscosity;
   const double sigma = (double)m->surface_tension + PER_PASCAL * d * (double)m->cohesion;
   const double n = viscosity * dt * dt / ((double)e->relaxation_time + dt) / (density * d * d);
   const float bears = projects(&s->params) ? OZ_TENSION_BEARS((float)n) : OZ_TENSION_MOST;
+  *out_by_viscosity = fmax(1.0 - (double)OZ_TENSION_BEARS(0.0f) / (double)bears, 0.0);
   return sigma * dt * dt / (density * (double)s->volume) / (double)bears;
 }
 
 double oz_tension_load(const ooze_solver *s, double dt) {
-  double most = 0.0;
-  for (uint32_t k = 0; k < s->material_count; ++k) most = fmax(most, load_of(s, k, dt));
+  double most = 0.0, by_viscosity;
+  for (uint32_t k = 0; k < s->material_count; ++k)
+    most = fmax(most, load_of(s, k, dt, &by_viscosity));
   return most;
+}
+
+int oz_tension_needs_viscosity(const ooze_solver *s, double dt) {
+  const double half = 0.5; /* of the limit, and of what viscosity adds to it */
+  double by_viscosity;
+  for (uint32_t k = 0; k < s->material_count; ++k)
+    if (load_of(s, k, dt, &by_viscosity) > half && by_viscosity > half) return 1;
+  return 0;
 }
 
 double oz_tension_longest(const ooze_solver *s, double dt) {
