@@ -140,7 +140,7 @@ static double spread(const ooze_solver *s, double dt) {
 /* Thick fluid between walls that move: what pulls must reach the other wall, and come back, in a
  * substep, or the fluid tears where it clings. */
 #define VELOCITY_DRAGGED 80u
-/* Surface tension that a substep bears by viscosity alone: with ten iterations a drop of honey
+/* Surface tension that a substep bears mostly by viscosity: with ten iterations a drop of honey
  * boils. */
 #define VELOCITY_TENSE 14u
 

@@ -172,7 +172,7 @@ ooze_result oz_extremes_before_step(ooze_solver *s);
 /* tension.c: the greatest tension of a material over the limit of a substep of dt seconds; the
  * longest substep up to dt that bears it all; a line in the log, once, where it is held back */
 double oz_tension_load(const ooze_solver *s, double dt);
-/* whether a substep bears some material's tension by viscosity alone */
+/* whether a substep bears some material's tension for the most part by viscosity */
 int oz_tension_needs_viscosity(const ooze_solver *s, double dt);
 double oz_tension_longest(const ooze_solver *s, double dt);
 void oz_tension_tell(ooze_solver *s, double dt);

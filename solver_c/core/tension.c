@@ -14,8 +14,8 @@ static int projects(const ooze_params *p) {
   return p->model == OOZE_MODEL_CONFORMATION && p->scheme == OOZE_SCHEME_OOZE;
 }
 
-/* Tension of a material over the limit of a substep of dt seconds, of which `out_by_viscosity` is
- * the part that viscosity adds. It counts where every particle is known to have it. */
+/* Tension of a material over the limit of a substep of dt seconds. Viscosity makes the part
+ * `out_by_viscosity` of that limit; it counts where every particle is known to have it. */
 static double load_of(const ooze_solver *s, uint32_t k, double dt, double *out_by_viscosity) {
   const ooze_material *m = &s->materials[k];
   const oz_extremes *e = &s->extremes[k];
@@ -38,7 +38,7 @@ double oz_tension_load(const ooze_solver *s, double dt) {
 }
 
 int oz_tension_needs_viscosity(const ooze_solver *s, double dt) {
-  const double half = 0.5; /* of the limit, and of what viscosity adds to it */
+  const double half = 0.5; /* of the limit, and of it by viscosity */
   double by_viscosity;
   for (uint32_t k = 0; k < s->material_count; ++k)
     if (load_of(s, k, dt, &by_viscosity) > half && by_viscosity > half) return 1;
