@@ -298,6 +298,7 @@ uint32_t launch_prepared(const gpu *g, uint32_t *at, int lanes, launch *out) {
     out[n].joins_streams = joins;
     joins = false;
     n += carried;
+    if (queued(g, k, OZ_STAGE_resist)) out[n++] = one_stage(OZ_STAGE_resist, q[k++].frame);
   } else {
     if (apart || start != k || queued(g, ++k, OZ_STAGE_wall_hold) != planes) return 0;
     if (planes && tension) /* which changes the velocities that walls hold */

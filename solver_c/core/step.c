@@ -329,8 +329,9 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   OZ_TRY(surroundings(s, f0, f1, dt));
   /* particles may have a solvent of their own where their materials have none */
   const uint32_t laws = s->laws | (s->particles.has_solvent ? OZ_LAW_SOLVENT : 0u);
-  const uint32_t relaxes = s->particles.has_relaxation_time || s->has_memory || s->has_yield ||
-                           s->ramps_have_relaxation_time || (laws & OZ_LAW_SECOND);
+  const uint32_t draws = s->particles.has_relaxation_time || s->ramps_have_relaxation_time ||
+                         (laws & OZ_LAW_SECOND),
+                 relaxes = draws || s->has_memory || s->has_yield;
   OZ_TRY(provide_fields(s, (int)relaxes));
   keep_backup(s);
   memset(step, 0, sizeof *step);
@@ -351,6 +352,7 @@ static ooze_result model(ooze_solver *s, double time, double f0, double f1, doub
   step->has_mixing = s->mixing > 0;
   step->mixing = s->mixing;
   step->has_relaxation_time = relaxes;
+  step->draws = draws;
   step->has_memory = s->has_memory;
   step->has_walls =
       (uint32_t)oz_colliders_have(&s->colliders, OOZE_ROLE_COLLIDE) || s->particles.hidden > 0;

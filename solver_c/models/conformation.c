@@ -40,6 +40,7 @@ static ooze_result project_velocities(oz_step *s, oz_backend *b, oz_frame *f, oo
   }
   WALLS(wall_hold);
   if (!carries) WALLS(wall_rows);
+  if (s->draws && f->volume_split) RUN(resist);
   /* the host reads sums back only where it may stop early */
   const int looks = s->params->velocity_tolerance > 0.0f;
   double first = 0.0, sum[4] = {0.0};

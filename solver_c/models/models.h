@@ -19,6 +19,7 @@ typedef struct oz_step {
   double mean_neighbours;
   uint32_t rebuilt;
   uint32_t has_relaxation_time; /* some particle has a relaxation time above 0 */
+  uint32_t draws;      /* ... and more than the least one, so that tension may draw threads */
   uint32_t has_memory; /* some material has a least memory; has_relaxation_time is then set too */
   uint32_t has_yield;  /* some material has a yield stress; has_relaxation_time is then set too */
   uint32_t laws;       /* of flow that some material has: OZ_LAW_* */

@@ -36,7 +36,8 @@
  *   density_near_sum      bound_sums                   density_bound          - ; cg_residual + 4
  *   bound_sum             bound_sums                   bound           cg_residual; cg_residual + 5
  *   precond_rotation      bound                        residual, cg_*, strain
- *   precond_eigenvalues   bound; velocity_start (1/q)  residual, cg_*, strain, conform_update
+ *   precond_eigenvalues   bound; velocity_start and    residual, cg_*, strain, conform_update
+ *                         resist (1/q)
  *   lam (lam_packed)      velocity_start, cg_update,   residual, load_stress, finish
  *                         strain
  *   cg_residual           residual, cg_update          cg_apply, cg_last

@@ -23,16 +23,13 @@ OZ_FN void oz_law_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
     oz_real w[3];
     oz_m3 U;
     oz_s3_eigen(&T, 4, w, &U);
-    oz_real tau = oz_law_time(f, i, a, oz_set(1.0f));
-    if (f->laws & OZ_LAW_SECOND)
-      tau += oz_second_share(f, i, a) * oz_of_matter(f, i, &f->matter->second_relaxation_time);
-    oz_drawn t = oz_drawn_of(f, i, w, a, tau);
+    oz_drawn t = oz_drawn_of(f, i, w, a, oz_drawn_time(f, i, a));
     /* less modulus by the tensor and not by a, from which law_update has the relaxation time */
     oz_s3 less = T;
     oz_real mean = oz_s3_take_mean(&less);
     for (int c = 0; c < 6; c++) less.s[c] = t.kept * less.s[c] + (c < 3 ? mean : oz_set(0.0f));
     T = oz_s3_select(stretched, &less, &T);
-    q = oz_select(stretched, q + t.more, q);
+    q = oz_select(stretched, q + t.sheet, q);
   }
   if (f->laws & OZ_LAW_SECOND) elastic |= oz_second_share(f, i, a) > oz_set(0.0f);
 

@@ -6,24 +6,26 @@
 
 #include "physics/conformation.h"
 
-/* ---- velocity_start: compliance over q, first multiplier ---- */
+/* ---- viscosity that tension adds: of sheets by velocity_start, of threads by resist ---- */
 
-/* Viscosity that tension adds to relaxing fluid and to solids. A thread resists a neck by twice its
- * stress, as far as the gradient sees it, and loses its stress once by growing thinner. Of a neck
- * of three or four separations the gradient sees less than half: it grew in a few substeps, and
- * threads tore where they were four separations thick. With OZ_DRAWN_THREAD d sqrt(density tension)
- * such necks grow more slowly than the thread is drawn; it vanishes with the separation. Where one
- * direction is drawn in, as in shear and in sheets on walls, or none, OZ_DRAWN_SHEET times tension
- * and substep is enough (docs/theory/velocity_projection.md, tension). */
 #define OZ_DRAWN_THREAD 20.0f
-#define OZ_DRAWN_MOST 24.0f /* substeps of tension: a cut thread has to snap back */
+#define OZ_DRAWN_TIME 0.25f /* s of tension, at most: soft threads fall nearly freely */
 #define OZ_DRAWN_SHEET 3.0f
-#define OZ_DRAWN_KEPT 0.5f /* of the modulus, at least */
+#define OZ_DRAWN_KEPT 0.5f  /* of the modulus, at least */
+#define OZ_DRAWN_FROM 0.05f /* strain: less has no tension to speak of */
 
 typedef struct {
-  oz_real more; /* added to q */
-  oz_real kept; /* of the modulus: steady shear then has the viscosity that it had */
+  oz_real thread, sheet; /* added to q: of a thread that is being drawn, and always */
+  oz_real kept;          /* of the modulus: steady shear then has the viscosity that it had */
 } oz_drawn;
+
+/* s: viscosity over modulus, with all laws of flow. */
+OZ_FN oz_real oz_drawn_time(const oz_frame *f, uint32_t i, oz_real a) {
+  oz_real tau = oz_law_time(f, i, a, oz_set(1.0f));
+  if (f->laws & OZ_LAW_SECOND)
+    tau += oz_second_share(f, i, a) * oz_of_matter(f, i, &f->matter->second_relaxation_time);
+  return tau;
+}
 
 /* w: eigenvalues of the tensor that makes the stress, Q where no law of flow makes another; a:
  * compliance without q; tau: viscosity over modulus. Pastes and thick fluid of brief memory hold
@@ -43,21 +45,18 @@ OZ_FN oz_drawn oz_drawn_of(const oz_frame *f, uint32_t i, const oz_real w[3], oz
   oz_real thread =
       oz_clamp(2.0f * (1.0f - middle) / oz_max(1.0f - least, oz_set(0.02f)), zero, one);
   oz_mask on = (tau > oz_set(OZ_BRIEF_TIME)) & oz_not(oz_yield(f, i) > zero) & (pull > zero);
-  oz_real sheet = OZ_DRAWN_SHEET * (one - thread) * pull,
-          om = oz_max(oz_ld(f->omega, i), oz_set(1e-3f));
-  /* splashes are left alone */
-  pull = oz_max(pull, zero), sheet *= thick;
+  oz_real om = oz_max(oz_ld(f->omega, i), oz_set(1e-3f));
+  thick = oz_select(on, thick, zero), pull = oz_max(pull, zero); /* splashes are left alone */
   oz_drawn t;
-  t.more = oz_select(
-      on,
-      thick * thread * oz_min(OZ_DRAWN_THREAD * oz_sqrt(pull * a / om), OZ_DRAWN_MOST * pull) +
-          sheet,
-      zero);
-  t.kept = oz_select(
-      on, oz_max(one - sheet * f->dt / oz_max(tau, oz_set(OZ_BRIEF_TIME)), oz_set(OZ_DRAWN_KEPT)),
-      one);
+  t.thread = thick * thread *
+             oz_min(OZ_DRAWN_THREAD * oz_sqrt(pull * a / om), OZ_DRAWN_TIME * f->inv_dt * pull);
+  t.sheet = OZ_DRAWN_SHEET * thick * (one - thread) * pull;
+  t.kept =
+      oz_max(one - t.sheet * f->dt / oz_max(tau, oz_set(OZ_BRIEF_TIME)), oz_set(OZ_DRAWN_KEPT));
   return t;
 }
+
+/* ---- velocity_start: compliance over q, first multiplier ---- */
 
 OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
@@ -67,12 +66,17 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_mask elastic = oz_solid(f, i);
   for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(Q.s[c] - one.s[c]));
   oz_mask stretched = elastic & (far > oz_set(0.05f));
-  oz_real w[3] = {oz_set(1.0f), oz_set(1.0f), oz_set(1.0f)};
+  oz_real w[3] = {oz_set(1.0f), oz_set(1.0f), oz_set(1.0f)}, weight = oz_set(1.0f);
+  if (f->volume_split && f->has_relaxation_time && !f->laws) { /* law_start has its own */
+    weight = oz_end_weight(f, i, a);
+    a *= oz_end_time(f, i, weight);
+  }
   if (f->volume_split && oz_any(stretched)) {
     oz_m3 U;
     oz_s3_eigen(&Q, 4, w, &U);
     q = oz_select(stretched, oz_max(oz_max(q, w[0]), oz_max(w[1], w[2])), q);
   }
+  q *= weight;
   /* The stress that particles already carry. Stiff particles start from the part min(1, 10 a) of
    * it, which keeps them stable. A yield stress limits it as well: particles that can yield start
    * from all of it, up to the yield stress. */
@@ -99,7 +103,7 @@ OZ_FN void oz_velocity_start_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_send(f, i, &lam, &B);
   if (f->volume_split && !f->laws && oz_any(stretched)) {
     oz_drawn t = oz_drawn_of(f, i, w, a, oz_relaxation_time(f, i));
-    q = oz_select(stretched, (q + t.more) / t.kept, q);
+    q = oz_select(stretched, (q + t.sheet) / t.kept, q);
     a = oz_select(stretched, a / t.kept, a);
   }
   oz_st(f->a, i, a / q);
@@ -119,6 +123,50 @@ OZ_FN void oz_kick_by(const oz_frame *f, uint32_t i, oz_v3 dx) { /* u += dx / dt
 OZ_FN void oz_kick_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_kick_by(f, i, oz_vec_ld(f->dx, i));
+}
+
+/* ---- resist: viscosity that tension adds to relaxing fluid and to solids ----
+ *
+ * A thread resists a neck by twice its stress, as far as the gradient sees it, and loses its stress
+ * once by growing thinner. Of a neck of three or four separations the gradient sees less than half:
+ * it grew in a few substeps, and threads tore where they were four separations thick. With
+ * OZ_DRAWN_THREAD d sqrt(density tension) such necks grow more slowly than the thread is drawn; it
+ * vanishes with the separation. Only what is being drawn resists: a cut thread has to snap back.
+ * Where one direction is drawn in, as in shear and in sheets on walls, or none, OZ_DRAWN_SHEET
+ * times tension and substep is enough (docs/theory/velocity_projection.md, tension). */
+
+OZ_SUM_OUTER(resist, u)
+
+/* Cosine between the stretch and the strain that the velocities are about to make, both without
+ * their means: 1 where the material is drawn as it is stretched, -1 where it recoils. */
+OZ_FN oz_real oz_draws(const oz_frame *f, uint32_t i, const oz_real *acc, oz_s3 stretch) {
+  oz_v3 u = oz_vec_ld(f->u, i);
+  oz_s3 B = oz_six_ld(f->B, f->stride, i);
+  oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->gradient_sum, f->stride, i));
+  oz_s3 e = oz_strain_of(f, i, &M, &B, u, 1.0f, 2.0f * f->dt);
+  (void)oz_s3_take_mean(&e);
+  oz_real size = oz_sqrt(oz_s3_dot(&e, &e) * oz_s3_dot(&stretch, &stretch));
+  return oz_s3_dot(&e, &stretch) / oz_max(size, oz_set(1e-20f));
+}
+
+OZ_FN void oz_resist_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real *red) {
+  (void)red;
+  oz_s3 T = oz_planes6_ld(f->q, f->stride, i), dev = T;
+  oz_real far = oz_set(0.0f), one = oz_set(1.0f);
+  (void)oz_s3_take_mean(&dev);
+  for (int c = 0; c < 6; c++) far = oz_max(far, oz_abs(dev.s[c]));
+  oz_mask stretched = oz_solid(f, i) & (far > oz_set(OZ_DRAWN_FROM));
+  if (!oz_any(stretched)) return;
+  oz_real inv_q = oz_inv_q_ld(f, i), compliance = oz_ld(f->a, i), a = compliance / inv_q, w[3];
+  oz_m3 U;
+  oz_s3_eigen(&T, 4, w, &U);
+  oz_drawn t = oz_drawn_of(f, i, w, a, oz_drawn_time(f, i, a));
+  oz_real recoils = oz_clamp(-oz_draws(f, i, acc, dev), oz_set(0.0f), one);
+  oz_real drawn = one - recoils * a / (one + a);
+  oz_real q = one / inv_q + drawn * t.thread;
+  stretched &= q < oz_set(1e20f); /* and no NaN */
+  oz_st(f->a, i, oz_select(stretched, a / q, compliance));
+  oz_st(oz_inv_q(f, i), 0, oz_select(stretched, one / q, inv_q));
 }
 
 /* ---- residual: r = -(C(u) + a Lam), and the first direction (7, 10, 11) ---- */

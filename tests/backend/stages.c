@@ -175,7 +175,7 @@ static void run_scheme(twin *t, const scene *s, const ooze_params *params, uint3
   step.velocity_iterations = p.velocity_iterations;
   step.position_iterations = p.position_iterations;
   step.separation = separation;
-  step.has_relaxation_time = step.has_memory = relaxation;
+  step.has_relaxation_time = step.draws = step.has_memory = relaxation;
   step.has_yield = relaxation;
   step.laws = laws;
   step.has_heat = 1;

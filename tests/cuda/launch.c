@@ -16,7 +16,8 @@ static ooze_result substep(oz_backend *b, ooze_message *why) {
   step.velocity_iterations = params.velocity_iterations;
   step.position_iterations = params.position_iterations;
   step.has_walls = step.has_nozzles = 1;
-  step.has_relaxation_time = step.has_memory = relaxes != 0, step.has_tension = pulls != 0;
+  step.has_relaxation_time = step.draws = step.has_memory = relaxes != 0,
+  step.has_tension = pulls != 0;
   return oz_conformation_substep(&step, 1.0f / 240.0f, why);
 }
 /* Four words a particle of a field, by rank. */

@@ -84,8 +84,8 @@ static void stages(int kind, uint32_t model, uint32_t scheme, double tolerance,
   step.mixing = 2e-4f;
   step.has_ramps = kind == LATTICE;
   step.laws = laws;
-  step.has_relaxation_time = step.has_memory = step.has_yield = step.has_walls = step.has_nozzles =
-      step.has_boundary = step.has_loads = step.has_slip = 1;
+  step.has_relaxation_time = step.draws = step.has_memory = step.has_yield = step.has_walls =
+      step.has_nozzles = step.has_boundary = step.has_loads = step.has_slip = 1;
   const oz_body soft = soft_body(&s);
   /* the density's push is carried by matrices */
   if (kind == FREE) step.has_boundary = step.has_loads = step.has_slip = 0;
