@@ -110,11 +110,9 @@ static ooze_result apply(oz_session *s) {
   }
   OZ_TRY_OK(oz_session_deform(s));
   for (uint32_t i = 0; i < scene->emitter_count; i++) {
-    ooze_emitter_desc now = s->want.emitters[i].desc;
-    const ooze_emitter_desc *was = &s->sent.emitters[i].desc;
-    int changed = !known || now.active != was->active || now.radius != was->radius ||
-                  now.speed != was->speed || now.disturbance != was->disturbance ||
-                  !same_bits(&now.start, &was->start, sizeof now.start);
+    const ooze_emitter_desc *want = &s->want.emitters[i].desc, *was = &s->sent.emitters[i].desc;
+    ooze_emitter_desc now = *want;
+    int changed = !known || !same_bits(want, was, sizeof *want);
     if (!changed && !scene->emitters[i].moves) continue;
     now.end = s->next.emitters[i].desc.start;
     OZ_TRY_OK(solver_said(s, ooze_emitter_set(s->solver, s->emitters[i], &now), "emitter",

@@ -91,6 +91,21 @@ OZ_CASE(a_changed_scene_is_noticed) {
   ooze_scene_destroy(look);
 }
 
+OZ_CASE(a_keyed_rate_reaches_the_nozzle) {
+  static const char *const sets[2] = {
+      "output.frames=[1,13]",
+      "emitters.tap={\"material\": \"thin\", \"radius\": 0.02, \"position\": [0.5, 1, 0], "
+      "\"rate\": "
+      "{\"keys\": [[0, 3e-4], [0.2, 12e-4]], \"interpolation\": \"step\"}}"};
+  ooze_scene *s = load_with(sets, 2);
+  ooze_run_report r;
+  CHECK(run(s, RUN_FOLDER "/rate", 0, -1, NULL, &r) == OOZE_OK, "%s", why.text);
+  /* six frames of 1/30 s each, three layers within the nozzle, and a block of 6 by 6 by 6 */
+  const double layer = 3.14159265358979 * 2.0 * 2.0, poured = (3e-4 + 12e-4) * 0.2 / 1e-6;
+  CHECK_NEAR(r.particles, poured + 3.0 * layer + 216.0, layer, "a layer more or less");
+  ooze_scene_destroy(s);
+}
+
 OZ_CASE(watched_values_take_effect_and_bad_ones_do_not) {
   ooze_scene *s = load(NULL);
   ooze_run_report plain, same, other;
