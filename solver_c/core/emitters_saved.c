@@ -125,7 +125,7 @@ void oz_emitters_clock_write(const oz_emitters *e, uint32_t *words) {
     memcpy(words + 8, &s->born, 8);
     memcpy(words + 10, &s->emitted, 8);
     memcpy(words + 12, &s->desc.speed, 4);
-    words[13] = 0;
+    memcpy(words + 13, &s->desc.rate, 4);
   }
 }
 
@@ -135,9 +135,10 @@ ooze_result oz_emitters_clock_read(oz_emitters *e, const uint32_t *words, uint32
     for (uint32_t i = 0; i < count; i++) {
       const uint32_t *w = words + (size_t)i * OZ_EMITTER_WORDS;
       double v[4]; /* base_time, base_flow, flow, born */
-      float speed;
+      float speed, rate;
       memcpy(v, w + 2, sizeof v);
       memcpy(&speed, w + 12, sizeof speed);
+      memcpy(&rate, w + 13, sizeof rate);
       if (w[1] > 3 || !(fabs(v[0]) < 1e12) || !length_ok(v[1]) || !length_ok(v[2]) ||
           !length_ok(v[3]))
         return oz_fail(why, OOZE_ERROR_FORMAT,
@@ -146,7 +147,8 @@ ooze_result oz_emitters_clock_read(oz_emitters *e, const uint32_t *words, uint32
       oz_emitter_slot *s = oz_emitters_find(e, w[0]);
       if (!pass || !s) continue;
       /* as in oz_emitters_set: with another speed the stream goes on from where it is */
-      s->running = s->desc.speed == speed && s->desc.active == (w[1] >> 1) ? w[1] & 1 : 0;
+      const int same = s->desc.speed == speed && s->desc.rate == rate;
+      s->running = same && s->desc.active == (w[1] >> 1) ? w[1] & 1 : 0;
       s->base_time = v[0], s->base_flow = v[1], s->flow = v[2], s->born = v[3];
       memcpy(&s->emitted, w + 10, 8);
     }

@@ -171,6 +171,35 @@ OZ_CASE(a_nozzle_may_rest) {
   whole_world();
 }
 
+// From a file of frame `at` on, the bits are those of straight play to frame 8.
+static void go_on_from(int at, const std::function<SOP_Node *()> &make, const char *what) {
+  SOP_Node *straight = make();
+  const std::map<int, uint64_t> play = played(straight, 8);
+  CHECK(cook(straight, at) != nullptr, "%s", said(straight).c_str());
+  GU_Detail file;
+  file.replaceWith(*straight->gdp);
+  Make read([&](GU_Detail &g, double) { g.replaceWith(file); }, "file");
+  SOP_Node *resumed = make();
+  resumed->wires.push_back(nullptr);
+  resumed->wires.push_back(&read);
+  resumed->set("startframe", at);
+  for (int f = at + 1; f <= 8; ++f) {
+    CHECK(cook(resumed, f) != nullptr, "%s", said(resumed).c_str());
+    CHECK(bits(resumed->gdp) == play.at(f), "%s: frame %d of a run from %d", what, f, at);
+  }
+}
+
+OZ_CASE(a_keyed_rate_goes_on_from_attributes) {
+  fresh_world();
+  Make mouth([](GU_Detail &g, double) { g.setPos3(g.appendPoint(), UT_Vector3(0, 0.5f, 0)); });
+  SOP_Node *source = emitter_of(&mouth, "nozzle");
+  source->set("radius", 0.1);
+  source->animate("rate", [](fpreal t) { return t > 3.5 / 24 ? 0.09 : 0.03; });
+  auto make = [&] { return coarse(node("ooze::solver::1.0", {source})); };
+  for (int at : {2, 4, 5}) go_on_from(at, make, "a keyed rate");
+  whole_world();
+}
+
 OZ_CASE(wind_and_forces_move_particles_and_leave_no_trace_in_the_state) {
   fresh_world();
   Make shape(falling_box);
