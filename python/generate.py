@@ -73,9 +73,9 @@ class Headers:
         for item in m.group(2).split(","):
             item = item.strip()
             name = re.search(r"(\w+)\s*(?:\[|$)", re.sub(r"\*|\bconst\b", " ", item)).group(1)
-            kind = "c_char_p" if base == "char" and item.count("*") == 1 else self.kind(base,
-                item.count("*"))
-            for size in reversed(re.findall(r"\[(\w+)\]", item)):
+            stars = re.sub(r"\[.*?\]", "", item).count("*")  # a size may be a product
+            kind = "c_char_p" if base == "char" and stars == 1 else self.kind(base, stars)
+            for size in reversed(re.findall(r"\[(.*?)\]", item)):
                 kind = "%s * %d" % (kind, number(size, self.constants))
                 kind = "(%s)" % kind
             yield name, kind

@@ -40,6 +40,7 @@ def defaults_are_those_of_the_schema():
                 (owner, entry.name, list(value), list(entry.default_value))
             compared += 1
     assert compared > 100, compared  # a field that is off by a word shows in those behind it
+    assert len(_default("ooze_emitter_desc").corners) == 2 * _abi.OOZE_OUTLINE_CORNERS
 
 
 def a_solver_falls_and_views_are_not_copies():
