@@ -72,6 +72,7 @@ def _default(name, **values):
 
 
 def _set(struct, name, field, value):
+    field = field.rstrip("_")  # from_: a field whose name is a word of Python (PEP 8)
     if not any(f[0] == field for f in struct._fields_):
         raise Error(-3, "%s has no field %s" % (name, field))
     kept = getattr(struct, field)
@@ -445,6 +446,7 @@ class Solver(_Owner):
         return out.value
 
     def add_emitter(self, **values):
+        """Fields of ooze_emitter_desc, as add_collider; `from` is spelled from_."""
         values.setdefault("end", values.get("start", (0.0, 0.0, 0.0)))
         e = _default("ooze_emitter_desc")
         for name, value in values.items():

@@ -44,6 +44,10 @@ static ooze_result check(const oz_emitters *e, const ooze_emitter_desc *d, uint3
   if (d->material >= materials)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: material is %u; expected 0 to %u", label,
                    d->material, materials ? materials - 1 : 0);
+  if (d->until > 0.0f && !(d->until > d->from))
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "%s: until is %g s; expected more than from, which is %g s, or 0 for no end",
+                   label, (double)d->until, (double)d->from);
   if (d->corner_count > OOZE_OUTLINE_CORNERS || d->corner_count == 1 || d->corner_count == 2)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: %u corners; expected 3 to %d, or none", label,
                    d->corner_count, OOZE_OUTLINE_CORNERS);

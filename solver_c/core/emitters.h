@@ -5,7 +5,9 @@
  * so particle (j, k) stands flow - (j + phase_k) d beyond the mouth. It is born when it comes
  * within `layers` d behind the mouth, at the place that it has at the start of that substep, and is
  * held (source = handle) until it has passed the mouth. Nothing here depends on how time is cut
- * into substeps. An emitter starts with its nozzle full, front at the mouth.
+ * into substeps. An emitter starts at `from` with its nozzle full, front at the mouth. Places that
+ * would pass the mouth after `until` are never born, and the flow goes on behind the last one, so
+ * that the nozzle runs empty.
  *
  * One substep:  oz_emitters_births -> add the particles -> oz_emitters_accept;  oz_emitters_frame
  * -> backend->nozzles After the step (or when it is cancelled): oz_emitters_end_step.
@@ -42,6 +44,7 @@ typedef struct oz_emitter_slot {
   double flow;      /* m, at the last accepted time */
   double born;      /* m: all places below this are taken */
   uint64_t emitted; /* particles so far */
+  double pace;      /* m/s within the nozzle in the substep of the last oz_emitters_births */
   /* the state after oz_emitters_accept */
   uint32_t next_running;
   double next_base_time, next_base_flow, next_flow, next_born;

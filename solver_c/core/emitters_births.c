@@ -117,26 +117,49 @@ static double speed_of(const ooze_emitter_desc *d) {
   return d->rate > 0.0f ? (double)d->rate / oz_mouth_area(d) : (double)d->speed;
 }
 
-static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, double t1, double f0,
-                             double f1, oz_births *out, ooze_message *why) {
-  const ooze_emitter_desc *desc = &s->desc;
-  const double d = (double)e->separation, speed = speed_of(desc), dt = t1 - t0, period = s->period;
-  s->next_running = desc->active;
+/* The flow at t1. Before `from` it stands still; after `until` it goes on, so that the nozzle runs
+ * empty. Particles that wait in the nozzle set out with the substep; an empty nozzle fills at
+ * `from`. */
+static void move_on(oz_emitter_slot *s, double t0, double t1) {
+  const double from = (double)s->desc.from, speed = speed_of(&s->desc);
+  const uint32_t flows = s->desc.active && (t1 > from || t0 >= from);
+  s->next_running = flows;
   s->next_base_time = s->base_time, s->next_base_flow = s->base_flow;
-  if (desc->active && !s->running) s->next_base_time = t0, s->next_base_flow = s->flow;
+  if (flows && !s->running) {
+    s->next_base_time = s->born > s->flow ? t0 : fmax(t0, from);
+    s->next_base_flow = s->flow;
+  }
   s->next_flow = s->flow;
-  if (desc->active) {
+  if (flows) {
     double flow = s->next_base_flow + speed * (t1 - s->next_base_time);
     if (flow > s->flow) s->next_flow = flow;
   }
+  s->pace = flows ? speed : 0.0;
+}
+
+/* Places up to here are within the nozzle or beyond at t1, and have passed the mouth at `until`. */
+static double places_end(const oz_emitters *e, const oz_emitter_slot *s) {
+  const double full = s->next_flow + s->desc.layers * (double)e->separation;
+  if (!(s->desc.until > 0.0f)) return full;
+  const double left = (double)s->desc.until - s->next_base_time;
+  return fmin(full, s->next_base_flow + speed_of(&s->desc) * left);
+}
+
+static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, double t1, double f0,
+                             double f1, oz_births *out, ooze_message *why) {
+  const ooze_emitter_desc *desc = &s->desc;
+  const double d = (double)e->separation, dt = t1 - t0, period = s->period;
+  move_on(s, t0, t1);
   s->next_born = s->born;
   s->next_emitted = s->emitted;
-  /* places up to here are within the nozzle or beyond */
-  double full = s->next_flow + desc->layers * d;
-  if (!desc->active || !(full > s->born)) return OOZE_OK;
+  /* after a nozzle has run empty, places that the flow has passed meanwhile stay free */
+  const double born = fmax(s->born, s->flow), full = places_end(e, s);
+  /* a nozzle that starts within the substep has the speed of the flow for all of it */
+  const double late = fmax(0.0, s->next_base_time - t0), flow = s->flow - late * s->pace;
+  if (!s->next_running || !(full > born)) return OOZE_OK;
   s->next_born = full;
 
-  const double lo = first_layer(s->born, d, period, period), hi = first_layer(full, d, 0.0, period);
+  const double lo = first_layer(born, d, period, period), hi = first_layer(full, d, 0.0, period);
   uint64_t room = desc->max_particles
                       ? desc->max_particles -
                             (s->emitted < desc->max_particles ? s->emitted : desc->max_particles)
@@ -171,12 +194,12 @@ static ooze_result births_of(oz_emitters *e, oz_emitter_slot *s, double t0, doub
     double angle = s->layout == OOZE_LAYOUT_SUNFLOWER ? fmod(GOLDEN * j, 2.0 * PI) : 0.0,
            ca = cos(angle), sa = sin(angle);
     const uint32_t end = points_behind(s, full, d, j);
-    for (uint32_t k = points_behind(s, s->born, d, j); k < end && room > 0; k++) {
+    for (uint32_t k = points_behind(s, born, d, j); k < end && room > 0; k++) {
       const oz_emitter_point *p = s->point + k;
       /* the mouth is y = 0 and fluid moves towards -y */
-      double a[3] = {ca * (double)p->x - sa * (double)p->z, (j * period + p->phase) * d - s->flow,
+      double a[3] = {ca * (double)p->x - sa * (double)p->z, (j * period + p->phase) * d - flow,
                      sa * (double)p->x + ca * (double)p->z};
-      double b[3] = {a[0], a[1] - (s->next_flow - s->flow), a[2]}, at[3], then[3];
+      double b[3] = {a[0], a[1] - (s->next_flow - flow), a[2]}, at[3], then[3];
       float *x = out->position + 3 * (size_t)out->count,
             *u = out->velocity + 3 * (size_t)out->count;
       place(&from, a, at);
@@ -234,7 +257,7 @@ void oz_emitters_frame(const oz_emitters *e, double f0, double f1, double dt, oz
     memcpy(out->q0, from.rotation, sizeof out->q0);
     memcpy(out->p1, to.position, sizeof out->p1);
     memcpy(out->q1, to.rotation, sizeof out->q1);
-    out->speed = d->active ? (float)speed_of(d) : 0.0f;
+    out->speed = (float)e->slot[i].pace;
     out->disturbance = d->disturbance;
     out->seed = d->seed;
   }

@@ -5,7 +5,7 @@
 #include "core/bytes.h"
 #include "core/emitters.h"
 
-enum { MAGIC = 0x4d455a4f, VERSION = 2 }; /* "OZEM"; 1 has no outlines */
+enum { MAGIC = 0x4d455a4f, VERSION = 3 }; /* "OZEM"; 1 has no outlines, 2 no from and until */
 
 /* Wide members first, so that there is no padding. */
 typedef struct saved_emitter {
@@ -19,9 +19,13 @@ typedef struct saved_outline {
   uint32_t outline, points, corner_count;
   float inner, rate, corners[2 * OOZE_OUTLINE_CORNERS], zero;
 } saved_outline;
+typedef struct saved_span {
+  float from, until;
+} saved_span;
 
 size_t oz_emitters_bytes(const oz_emitters *e) {
-  return sizeof(oz_saved_head) + e->count * (sizeof(saved_emitter) + sizeof(saved_outline));
+  return sizeof(oz_saved_head) +
+         e->count * (sizeof(saved_emitter) + sizeof(saved_outline) + sizeof(saved_span));
 }
 
 void oz_emitters_write(const oz_emitters *e, void *out) {
@@ -46,6 +50,8 @@ void oz_emitters_write(const oz_emitters *e, void *out) {
     o.inner = d->outline_inner, o.rate = d->rate;
     memcpy(o.corners, d->corners, sizeof o.corners);
     at = oz_bytes_put(at, &o, sizeof o);
+    const saved_span span = {d->from, d->until};
+    at = oz_bytes_put(at, &span, sizeof span);
   }
 }
 
@@ -78,6 +84,12 @@ static ooze_result read_one(oz_emitters *e, oz_bytes *in, uint32_t materials, ui
     d.outline = o.outline, d.outline_points = o.points, d.corner_count = o.corner_count;
     d.outline_inner = o.inner, d.rate = o.rate;
     memcpy(d.corners, o.corners, sizeof d.corners);
+  }
+  if (head->version > 2) {
+    saved_span span;
+    oz_bytes_take(in, &span, sizeof span);
+    if (in->bad) return oz_fail(why, OOZE_ERROR_FORMAT, "checkpoint: the emitters end early");
+    d.from = span.from, d.until = span.until;
   }
   ooze_result r = oz_emitters_append(e, &d, materials, s.handle, label, why);
   /* the sentence stays: it names the field */

@@ -82,7 +82,8 @@ ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, const oz_fill_
     oz_cloud cloud;
     uint64_t cut = 0;
     memset(&cloud, 0, sizeof cloud);
-    if (s->fluids[i].emit == OZ_EMIT_SURFACE) continue; /* empty at first */
+    const oz_fluid *f = &s->fluids[i];
+    if (f->emit == OZ_EMIT_SURFACE || f->from > 0.0f) continue; /* empty at first */
     if (!s->fluids[i].keep_state)
       result = oz_fill_fluid(fill, &s->fluids[i], oz_in_solid, solids, &cloud, &cut, why);
     if (result == OOZE_OK && !s->fluids[i].keep_state && !cloud.count)

@@ -70,7 +70,8 @@ static ooze_result from_surface(const ooze_scene *s, const oz_fluid *f, double t
   const double phase = fmod(speed * time, d);
   for (uint32_t k = 0; result >= 0 && k < layers; k++) {
     const double way = phase + k * d;
-    if (way > speed * duration || way > speed * time) break; /* let go before; not yet */
+    /* let go before; not yet */
+    if (way > speed * duration || way > speed * (time - (double)f->from)) break;
     for (uint32_t i = 0; i < at.count; i++) {
       const float *x = at.x + 3 * (size_t)i, *n = at.n + 3 * (size_t)i;
       double local[3], ahead[3], world[3], tip[3];
@@ -93,6 +94,12 @@ static ooze_result from_surface(const ooze_scene *s, const oz_fluid *f, double t
   free(at.n);
   oz_near_release(&taken);
   return result;
+}
+
+/* By single precision, as the scene's values are kept: at 30 frames a second 0.1 s is frame 3. */
+static int pours(const oz_fluid *f, double time) {
+  const float now = (float)time;
+  return f->emit && now >= f->from && (!(f->until > 0.0f) || now < f->until);
 }
 
 static ooze_result emit_one(const ooze_scene *s, const oz_fluid *f, double time, double duration,
@@ -124,10 +131,7 @@ static ooze_result emit_one(const ooze_scene *s, const oz_fluid *f, double time,
 ooze_result oz_scene_emit(const ooze_scene *s, double time, double duration, ooze_solver *solver,
                           const oz_fill_host *host, ooze_message *why) {
   uint32_t emitting = 0;
-  for (uint32_t i = 0; i < s->fluid_count; i++) {
-    const oz_fluid *f = &s->fluids[i];
-    emitting += f->emit && (!(f->until > 0.0f) || time < (double)f->until);
-  }
+  for (uint32_t i = 0; i < s->fluid_count; i++) emitting += (uint32_t)pours(&s->fluids[i], time);
   if (!emitting) return OOZE_OK;
   uint64_t most = 1u << 30;
   if (s->max_memory) OZ_TRY_OK(oz_scene_most_particles(s, &most, why));
@@ -146,8 +150,7 @@ ooze_result oz_scene_emit(const ooze_scene *s, double time, double duration, ooz
   }
   for (uint32_t i = 0; result >= 0 && i < s->fluid_count; i++) {
     const oz_fluid *f = &s->fluids[i];
-    if (f->emit && (!(f->until > 0.0f) || time < (double)f->until))
-      result = emit_one(s, f, time, duration, fill, solids, solver, why);
+    if (pours(f, time)) result = emit_one(s, f, time, duration, fill, solids, solver, why);
   }
   free(x);
   oz_solids_destroy(solids);

@@ -32,6 +32,15 @@ static ooze_result count_cloud(void *user, uint32_t fluid, const oz_cloud *cloud
   return OOZE_OK;
 }
 
+/* s: how long an emitter pours between two times of the solver. */
+static double pouring(const ooze_emitter_desc *em, double begin, double end) {
+  const double from = (double)em->from, until = (double)em->until;
+  if (!em->active) return 0.0;
+  if (from > begin) begin = from;
+  if (until > 0.0 && until < end) end = until;
+  return end > begin ? end - begin : 0.0;
+}
+
 ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *out,
                                     ooze_message *why) {
   if (!s || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no scene given");
@@ -44,7 +53,7 @@ ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *ou
   e.filled = c.count;
   oz_state state;
   OZ_TRY_OK(oz_state_copy(s, &state, why));
-  double emitted = 0.0, d = (double)s->separation, steps = 0.0, work = 0.0;
+  double emitted = 0.0, d = (double)s->separation, steps = 0.0, work = 0.0, time = 0.0;
   /* of each emitter: max_particles ends it */
   double *each_emitted = calloc(s->emitter_count + 1, sizeof *each_emitted);
   if (!each_emitted) {
@@ -53,20 +62,21 @@ ooze_result ooze_scene_estimate_get(const ooze_scene *s, ooze_scene_estimate *ou
   }
   for (int32_t f = s->output.first; f < s->output.last; f++) {
     oz_state_at(s, oz_frame_time(s, f), &state);
-    const uint32_t substeps =
-        oz_substeps_least(&state.params, (double)state.params.time_scale / s->output.fps);
+    const double duration = (double)state.params.time_scale / s->output.fps;
+    const uint32_t substeps = oz_substeps_least(&state.params, duration);
     steps += substeps;
     for (uint32_t i = 0; i < s->emitter_count; i++) {
       const ooze_emitter_desc *em = &state.emitters[i].desc;
       const double flow =
           em->rate > 0.0f ? (double)em->rate : ooze_emitter_area(em) * (double)em->speed;
-      const double more = flow * (double)state.params.time_scale / s->output.fps / (d * d * d),
+      const double more = flow * pouring(em, time, time + duration) / (d * d * d),
                    room = em->max_particles ? (double)em->max_particles - each_emitted[i] : more;
-      if (!em->active || room <= 0.0) continue;
+      if (more <= 0.0 || room <= 0.0) continue;
       each_emitted[i] += more < room ? more : room;
       emitted += more < room ? more : room;
     }
     work += substeps * ((double)c.count + emitted);
+    time += duration;
   }
   free(each_emitted);
   oz_state_release(&state);

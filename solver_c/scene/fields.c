@@ -34,7 +34,8 @@ static const char *const elsewhere[] = {"collider.shape", "collider.half", "emit
 static const char *const fixed[] = {"solver.model",   "solver.scheme",   "solver.cauchy_stress",
                                     "collider.role",  "collider.invert", "collider.boundary",
                                     "collider.voxel", "emitter.layout",  "collider.wall_density",
-                                    "emitter.seed",   "emitter.layers",  "emitter.max_particles"};
+                                    "emitter.seed",   "emitter.layers",  "emitter.max_particles",
+                                    "emitter.from",   "emitter.until"};
 
 static int listed(const char *const *list, size_t count, const char *group, const char *name) {
   const size_t length = strlen(group);

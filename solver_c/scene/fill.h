@@ -65,7 +65,7 @@ typedef struct oz_fluid {
   uint32_t keep_state;
   uint32_t emit;                /* OZ_EMIT_* */
   float speed;                  /* m/s, along the normals of a surface that emits */
-  float until;                  /* s; 0: it never ends */
+  float from, until;            /* s of the scene; until 0: it never ends */
   uint32_t lattice_only;        /* whatever volume it has: bodies */
   const ooze_io_limits *limits; /* of its file; NULL: the defaults */
 } oz_fluid;

@@ -17,7 +17,7 @@ static void warn_of(oz_reader *r, const char *group, const char *name, const cha
 /* Is a point within the fluid? Of its copies only the first are looked at. */
 static int in_fluid(const oz_fluid *f, const double x[3]) {
   const uint64_t all = (uint64_t)f->count[0] * f->count[1] * f->count[2];
-  if (f->keep_state || !oz_shape_has_distance(&f->shape)) return 0;
+  if (f->keep_state || f->from > 0.0f || !oz_shape_has_distance(&f->shape)) return 0;
   for (uint64_t n = 0; n < all && n < COPIES; n++) {
     const uint32_t at[3] = {(uint32_t)(n % f->count[0]), (uint32_t)(n / f->count[0] % f->count[1]),
                             (uint32_t)(n / f->count[0] / f->count[1])};
@@ -59,7 +59,8 @@ static void check_emitter(oz_reader *r, const oz_solids *solids, uint32_t index)
       warn_of(r, "emitters", s->emitters[index].name, "collider", s->colliders[i].name,
               "what it pours into the wall is thrown out at great speed; move its mouth");
   }
-  for (uint32_t i = 0; i < s->fluid_count; i++) {
+  /* at a later time fluids are elsewhere */
+  for (uint32_t i = 0; i < s->fluid_count && !(e->from > 0.0f); i++) {
     int inside = 0;
     for (int k = 0; k <= 2 * DIRECTIONS && !inside; k++) { /* at the mouth, and behind it */
       double x[3];

@@ -51,6 +51,29 @@ ooze_result oz_read_still_pose(oz_reader *r, const char *group, json_t *object, 
   return OOZE_OK;
 }
 
+/* ---- Spans of time ----------------------------------------------------------------------- */
+
+/* `from` and `until` of what pours; an `until` of 0 is no end. */
+static ooze_result check_span(oz_reader *r, float from, float until) {
+  if (!(until > 0.0f) || until > from) return OOZE_OK;
+  oz_down(r, "until");
+  return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                   "is %g s; expected more than from, which is %g s, or 0 for no end",
+                   (double)until, (double)from);
+}
+
+/* A scene counts seconds of its frames, the solver those that it has simulated. */
+static ooze_result read_span(oz_reader *r, ooze_emitter_desc *desc) {
+  const double latest = 1e9; /* as the schema has it */
+  OZ_TRY_OK(check_span(r, desc->from, desc->until));
+  desc->from = (float)fmin(oz_simulated_time(r->scene, (double)desc->from), latest);
+  if (!(desc->until > 0.0f)) return OOZE_OK;
+  desc->until = (float)fmin(oz_simulated_time(r->scene, (double)desc->until), latest);
+  /* a span in which time stands still is empty; 0 would have no end */
+  if (!(desc->until > desc->from)) desc->until = nextafterf(desc->from, INFINITY);
+  return OOZE_OK;
+}
+
 /* ---- Emitters ---------------------------------------------------------------------------- */
 
 /* `corners`: [[x, z], ...] in radii. */
@@ -88,6 +111,7 @@ static ooze_result read_emitter(oz_reader *r, const char *name, json_t *object) 
   uint32_t *moves = &s->emitters[i].moves;
   OZ_TRY_OK(oz_get_fields(r, OZ_EMITTER, i, object, &state->desc, moves));
   OZ_TRY_OK(oz_get_turn(r, OZ_EMITTER, i, object, state, offsetof(oz_emitter_state, posed), moves));
+  OZ_TRY_OK(read_span(r, &state->desc));
   OZ_TRY_OK(read_corners(r, object, &state->desc));
   OZ_TRY_OK(oz_find_material(r, object, &material));
   state->desc.material = material + 1; /* 0 is the solver's own */
@@ -133,12 +157,20 @@ static ooze_result read_fluid(oz_reader *r, const char *name, json_t *object) {
   OZ_TRY_OK(oz_get_count(r, "fluid", object, "keep_state", &f->keep_state));
   OZ_TRY_OK(oz_get_count(r, "fluid", object, "emit", &f->emit));
   OZ_TRY_OK(oz_get_float(r, "fluid", object, "speed", &f->speed));
+  OZ_TRY_OK(oz_get_float(r, "fluid", object, "from", &f->from));
   OZ_TRY_OK(oz_get_float(r, "fluid", object, "until", &f->until));
+  OZ_TRY_OK(check_span(r, f->from, f->until));
   OZ_TRY_OK(oz_read_copies(r, "fluid", object, f));
   if (f->emit == OZ_EMIT_SURFACE && (f->shape.kind != OZ_SHAPE_MESH || !(f->speed > 0.0f))) {
     oz_down(r, "emit");
     return oz_refuse(r, OOZE_ERROR_ARGUMENT,
                      "a surface emits with \"shape\": \"mesh\" and a speed above 0");
+  }
+  if (f->from > 0.0f && !f->emit) {
+    oz_down(r, "from");
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                     "is %g s; expected 0, or \"emit\": \"volume\" or \"surface\" beside it",
+                     (double)f->from);
   }
   if (f->emit && (f->keep_state || f->count[0] * f->count[1] * f->count[2] > 1)) {
     oz_down(r, "emit");

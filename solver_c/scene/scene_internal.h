@@ -196,6 +196,8 @@ ooze_result oz_scene_most_particles(const ooze_scene *scene, uint64_t *out, ooze
 ooze_result oz_collider_desc_of(const ooze_scene *scene, uint32_t index, const oz_state *state,
                                 ooze_collider_desc *out);
 double oz_frame_time(const ooze_scene *scene, double frame); /* s */
+/* s: the solver's time at a time of the scene; time_scale makes the difference */
+double oz_simulated_time(const ooze_scene *s, double time);
 
 /* ---- JSON (json.c) ----------------------------------------------------------------- */
 

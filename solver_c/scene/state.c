@@ -111,3 +111,25 @@ void oz_state_assign(const ooze_scene *scene, oz_state *to, const oz_state *from
   memcpy(to->emitters, from->emitters, scene->emitter_count * sizeof *to->emitters);
   memcpy(to->bodies, from->bodies, scene->body_count * sizeof *to->bodies);
 }
+
+/* ---- The solver's time ------------------------------------------------------------------- */
+
+/* s: time_scale holds for a frame from its beginning; the last one's goes on. */
+double oz_simulated_time(const ooze_scene *s, double time) {
+  const oz_channel *keys = NULL;
+  for (uint32_t i = 0; i < s->channel_count; i++) {
+    const oz_channel *c = &s->channels[i];
+    if (c->group == OZ_SOLVER && c->offset == offsetof(ooze_params, time_scale)) keys = c;
+  }
+  double simulated = 0.0, begin = 0.0, scale = (double)s->start.params.time_scale;
+  for (int32_t f = s->output.first; keys && f < s->output.last; f++) {
+    const double end = oz_frame_time(s, f + 1);
+    double v[4];
+    value_at(keys, begin, v);
+    scale = v[0];
+    if (end > time) break;
+    simulated += scale / s->output.fps;
+    begin = end;
+  }
+  return simulated + scale * (time - begin);
+}

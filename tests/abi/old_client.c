@@ -139,6 +139,11 @@ OZ_CASE(shorter_collider_and_emitter_work) {
   spoil(&e, CUT(ooze_emitter_desc, disturbance), sizeof e);
   CHECK_OK(ooze_emitter_add(s, &e, &emitter), s);
   CHECK(emitter != 0);
+  ooze_emitter_desc_default(&e);
+  e.radius = 0.05f;
+  e.start.position[1] = e.end.position[1] = 2.0f;
+  spoil(&e, CUT(ooze_emitter_desc, from), sizeof e);
+  CHECK_OK(ooze_emitter_set(s, emitter, &e), s); /* without a span it always pours */
   for (int i = 0; i < 4; ++i) CHECK_OK(ooze_step(s, 1.0 / 24), s);
   CHECK(ooze_particle_count(s) > 0, "the emitter is active");
   ooze_solver_destroy(s);

@@ -188,6 +188,12 @@ OZ_CASE(absurd_colliders_and_emitters_are_refused) {
   BAD(emitter_desc, e, radius, NAN, ooze_emitter_add(s, &e, &eh));
   BAD(emitter_desc, e, speed, -1, ooze_emitter_add(s, &e, &eh));
   BAD(emitter_desc, e, material, 99, ooze_emitter_add(s, &e, &eh));
+  BAD(emitter_desc, e, from, -1, ooze_emitter_add(s, &e, &eh));
+  BAD(emitter_desc, e, until, NAN, ooze_emitter_add(s, &e, &eh));
+  ooze_emitter_desc_default(&e);
+  e.from = 2, e.until = 1;
+  REFUSED(ooze_emitter_add(s, &e, &eh));
+  SAYS("until is 1 s; expected more than from, which is 2 s");
   BAD(emitter_desc, e, layout, 99, ooze_emitter_add(s, &e, &eh));
   REFUSED(ooze_emitter_remove(s, 4242));
   ooze_solver_destroy(s);

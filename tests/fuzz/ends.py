@@ -113,6 +113,7 @@ BESIDE = {
     "fluid.turn": {"count": [2, 1, 1], "step": [0.2, 1, 1]},
     "fluid.speed": {"emit": "volume", "until": 1},
     "fluid.until": {"emit": "volume"},
+    "fluid.from": {"emit": "volume"},
     "fluid.seed": {"jitter": 0.1},
     "body.turn": {"count": [2, 1, 1], "step": [0.4, 1, 1]},
     "body.held": {"position": {"keys": [[0, [0.05, 0.13, 0]], [1, [0.05, 0.3, 0]]]}},

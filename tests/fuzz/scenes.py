@@ -121,13 +121,15 @@ def scene(dice):
         if dice.random() < 0.3:
             made["fluids"][f"f{i}"]["velocity"] = [dice.uniform(-2, 2) for _ in range(3)]
         if dice.random() < 0.1:
-            made["fluids"][f"f{i}"] |= {"emit": "volume", "until": 0.1}
+            made["fluids"][f"f{i}"] |= {"emit": "volume", "from": dice.choice([0, 0.05]),
+                                        "until": 0.1}
         if dice.random() < 0.1:
             made["fluids"][f"f{i}"] |= {"count": [2, 1, 2], "step": [8 * d, 1, 8 * d]}
     if emits:
-        made["emitters"]["e"] = some("emitter", dice, 0.15, {"rate", "max_particles", "active"}) | {
+        left = {"rate", "max_particles", "active", "from", "until"}
+        made["emitters"]["e"] = some("emitter", dice, 0.15, left) | {
             "material": material(), "radius": d * dice.uniform(1, 4), "speed": dice.uniform(0, 3),
-            "position": at()}
+            "position": at(), "from": dice.choice([0, 0, 0.03]), "until": dice.choice([0, 0, 0.07])}
     if dice.random() < 0.8:
         made["colliders"]["floor"] = {"shape": "plane", "friction": dice.random()}
     if dice.random() < 0.4:

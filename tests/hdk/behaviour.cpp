@@ -189,6 +189,34 @@ static void go_on_from(int at, const std::function<SOP_Node *()> &make, const ch
   }
 }
 
+OZ_CASE(a_nozzle_pours_from_and_until) {
+  fresh_world();
+  Make mouth([](GU_Detail &g, double) { g.setPos3(g.appendPoint(), UT_Vector3(0, 0.5f, 0)); });
+  SOP_Node *source = emitter_of(&mouth, "nozzle");
+  source->set("radius", 0.1);
+  source->set("speed", 5);
+  source->set("from", 2.5 / 24); // frame 1 is at 0 s
+  source->set("until", 7.5 / 24);
+  auto make = [&] { return coarse(node("ooze::solver::1.0", {source})); };
+  SOP_Node *solver = make();
+  std::vector<GA_Size> count = {0};
+  for (int f = 1; f <= 10; ++f) {
+    CHECK(cook(solver, f) != nullptr, "frame %d: %s", f, said(solver).c_str());
+    count.push_back(solver->gdp->getNumPoints());
+    CHECK(!solver->gdp->findPointAttribute("until"), "an attribute of nozzles alone");
+  }
+  CHECK(count[3] == 0 && count[4] > 0 && count[5] > count[4], "it begins in frame 4");
+  // three layers of the nozzle, 0.3 m, leave it in the last 0.06 s
+  CHECK(count[7] > count[5] && count[10] == count[8], "it ends in frame 9");
+  for (int at : {2, 3, 4, 6, 7}) go_on_from(at, make, "a span");
+  source->set("until", 2.0 / 24);
+  solver = make();
+  CHECK(!cook(solver, 2) || !said(solver).empty(), "refused");
+  CHECK(said(solver).find("expected more than from") != std::string::npos, "%s",
+        said(solver).c_str());
+  whole_world();
+}
+
 OZ_CASE(a_keyed_rate_goes_on_from_attributes) {
   fresh_world();
   Make mouth([](GU_Detail &g, double) { g.setPos3(g.appendPoint(), UT_Vector3(0, 0.5f, 0)); });

@@ -79,6 +79,25 @@ def a_solver_falls_and_views_are_not_copies():
         raise AssertionError("a particle at nan was taken")
 
 
+def a_nozzle_pours_from_and_until():
+    s = ooze.Solver(separation=0.02, substeps=2)
+    honey = s.add_material("honey")
+    s.add_emitter(material=honey, radius=0.06, speed=1.0, from_=0.1, until=0.3)
+    counts = []
+    for _ in range(10):
+        s.step(0.05)
+        counts.append(len(s))
+    assert counts[1] == 0 < counts[2] < counts[4] == counts[5] == counts[9], counts
+    volume = np.pi * 0.06 ** 2 * 1.0 * 0.2
+    assert abs(counts[9] * 0.02 ** 3 / volume - 1) < 0.1, counts  # a layer of ten
+    try:
+        s.add_emitter(from_=2, until=1)
+    except ooze.Error as e:
+        assert "until is 1 s; expected more than from, which is 2 s" in str(e), e
+    else:
+        raise AssertionError("a span that ends before it begins was taken")
+
+
 def a_scene_becomes_a_coloured_mesh():
     scene = ooze.Scene({"solver": {"particle_separation": 0.01},
                         "materials": {"honey": {"preset": "honey"},
@@ -117,5 +136,6 @@ if _lib.ooze_surface_has_vdb():
     a_scene_becomes_a_coloured_mesh()
 defaults_are_those_of_the_schema()
 a_solver_falls_and_views_are_not_copies()
+a_nozzle_pours_from_and_until()
 a_run_tells_its_progress()
 print("python module: ok")

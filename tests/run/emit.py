@@ -64,6 +64,12 @@ with tempfile.TemporaryDirectory() as folder:
     check(0.25 * told["particles"] < ended < 0.6 * told["particles"], "until 0.2 s there are %d"
           % ended)
 
+    late = dict(skin, **{"from": 0.26})
+    done = json.loads(run(folder, "late", scene(late, 0)).stdout)["particles"]
+    # layers leave every 0.05 s from 0 s on: those of 0.3, 0.35, 0.4 and 0.45 s are left of ten
+    check(abs(done / told["particles"] - 0.4) < 0.04, "from 0.26 s on there are %d of %d"
+          % (done, told["particles"]))
+
     tank = {"shape": "box", "size": [0.1, 0.1, 0.1], "position": [0, 1, 0]}
     once = json.loads(run(folder, "once", scene(tank, -9.81)).stdout)["particles"]
     more = json.loads(run(folder, "more", scene(dict(tank, emit="volume"),

@@ -102,18 +102,20 @@ OZ_CASE(every_field_is_listed_once) {
          sizeof(ooze_body_desc) - offsetof(ooze_body_desc, count));
   /* an outline's corners are a list */
   memset(owners[OZ_OWNER_emitter_desc].seen + offsetof(ooze_emitter_desc, corner_count), 1,
-         sizeof(ooze_emitter_desc) - offsetof(ooze_emitter_desc, corner_count));
+         offsetof(ooze_emitter_desc, from) - offsetof(ooze_emitter_desc, corner_count));
   static const oz_owner whole[] = {OZ_OWNER_params, OZ_OWNER_material, OZ_OWNER_collider_desc,
                                    OZ_OWNER_emitter_desc, OZ_OWNER_body_desc};
   for (size_t w = 0; w < sizeof whole / sizeof *whole; ++w) {
     const owner *o = &owners[whole[w]];
     uint32_t missing = 0;
     for (size_t b = 0; b < o->bytes; ++b) missing += !o->seen[b];
-    /* emitter_desc: 4 bytes between layers and max_particles align the latter */
-    uint32_t gap = whole[w] == OZ_OWNER_emitter_desc
-                       ? (uint32_t)(offsetof(ooze_emitter_desc, max_particles) -
-                                    offsetof(ooze_emitter_desc, layers) - 4)
-                       : 0;
+    /* emitter_desc: 4 bytes between layers and max_particles align the latter, and 4 the end */
+    uint32_t gap =
+        whole[w] == OZ_OWNER_emitter_desc
+            ? (uint32_t)(offsetof(ooze_emitter_desc, max_particles) -
+                         offsetof(ooze_emitter_desc, layers) - 4 + sizeof(ooze_emitter_desc) -
+                         offsetof(ooze_emitter_desc, until) - 4)
+            : 0;
     CHECK(missing == gap, "%u bytes of %s are in no entry", missing - gap, o->group);
   }
 }

@@ -193,7 +193,8 @@ enum {
 enum { OOZE_OUTLINE_CORNERS = 32 };
 
 /* A nozzle that pushes fluid along its -y axis at `speed`; births fall anywhere within a
- * substep. */
+ * substep. From `from` to `until` fluid passes the mouth, so that `rate` times their difference is
+ * the volume; particles are born within that span alone. */
 typedef struct ooze_emitter_desc {
   uint32_t size;
   /* OOZE_LAYOUT_*: how the cross-section is filled. AUTO: RELAXED. Other outlines than
@@ -217,6 +218,8 @@ typedef struct ooze_emitter_desc {
   uint32_t corner_count;   /* 0, or 3 to OOZE_OUTLINE_CORNERS */
   /* x and z of each in radii, -1 to 1, in turn */
   float corners[2 * OOZE_OUTLINE_CORNERS];
+  float from;  /* s of ooze_time, 0 to 1e9: it begins to pour, its nozzle full. Default 0. */
+  float until; /* s of ooze_time, above `from`: it stops; 0: never. Default 0. */
 } ooze_emitter_desc;
 
 typedef uint32_t ooze_emitter; /* 0 is none */
