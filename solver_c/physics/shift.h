@@ -42,16 +42,29 @@
 #define OZ_SHIFT_THIN 0.65f /* density below which a paste is not shifted */
 #define OZ_SHIFT_THIN_FLANK 0.1f
 
+/* 1 in a film of one layer, its surface turned away from the wall, of fluid with brief memory.
+ * Its particles keep their distance along the wall: a film thinner than a particle would clump
+ * otherwise, and part. */
+OZ_FN oz_real oz_shift_film(const oz_frame *f, uint32_t i, oz_v3 normal, const oz_real wall[4]) {
+  oz_real zero = oz_set(0.0f), one = oz_set(1.0f);
+  oz_real l2 = wall[0] * wall[0] + wall[1] * wall[1] + wall[2] * wall[2];
+  oz_real c = normal.x * wall[0] + normal.y * wall[1] + normal.z * wall[2];
+  c = oz_abs(c) * oz_rsqrt(oz_max(l2, oz_set(1e-20f)));
+  oz_mask brief = oz_relaxation_time(f, i) < oz_set(OZ_BRIEF_TIME);
+  return oz_select(brief, oz_clamp(10.0f * (c - 0.8f), zero, one), zero);
+}
+
 /* Strain of the substep that does not come back: the dashpot's, dt |dev stress| / (2 viscosity);
- * the multiplier is the stress. */
-OZ_FN oz_real oz_flow_strain(const oz_frame *f, uint32_t i, oz_real a) {
+ * the multiplier is the stress. film: the part of a film, which counts from its yield stress on. */
+OZ_FN oz_real oz_flow_strain(const oz_frame *f, uint32_t i, oz_real a, oz_real film) {
   oz_s3 lam = oz_lam_ld(f, i);
   oz_real mean = oz_s3_trace(&lam) * (1.0f / 3.0f);
   for (int c = 0; c < 3; c++) lam.s[c] -= mean;
   oz_real shear = oz_sqrt(0.5f * oz_s3_dot(&lam, &lam));
   if (f->has_yield) { /* matter beyond the yield stress flows */
     const float unit = f->V0 * f->dt * f->dt / (f->m_ref * f->d * f->d);
-    shear = oz_max(shear - (OZ_SHIFT_YIELDS * unit) * oz_yield(f, i), oz_set(0.0f));
+    oz_real yields = OZ_SHIFT_YIELDS - (OZ_SHIFT_YIELDS - 1.0f) * film;
+    shear = oz_max(shear - unit * yields * oz_yield(f, i), oz_set(0.0f));
   }
   return 0.5f * a * shear * f->dt / (oz_relaxation_time(f, i) + f->dt);
 }
@@ -92,10 +105,15 @@ OZ_FN oz_real oz_shift_uneven(const oz_frame *f, uint32_t i) {
 OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
   (void)red;
   oz_real zero = oz_set(0.0f), one = oz_set(1.0f), wall[4], a = oz_ld(f->a, i);
-  oz_real om = oz_ld(f->omega, i), strain = oz_flow_strain(f, i, a), inside = oz_shift_inside(f, i);
+  oz_real om = oz_ld(f->omega, i), inside = oz_shift_inside(f, i);
   oz_v3 p = oz_vec_ld(f->p, i);
   oz_ld4(f->wall_term, i, 4, 0, wall);
   oz_v3 g = oz_shift_gradient(f, i, wall);
+  const float surface = OZ_SHIFT_SURFACE * f->grad_norm * f->h2;
+  oz_real g2 = oz_dot(g, g), unit = oz_rsqrt(oz_max(g2, oz_set(1e-20f)));
+  unit = oz_select(g2 > oz_set(surface * surface), unit, zero);
+  oz_v3 normal = {g.x * unit, g.y * unit, g.z * unit};
+  oz_real strain = oz_flow_strain(f, i, a, oz_shift_film(f, i, normal, wall));
 
   if (f->has_relaxation_time) {
     const float *q = f->q;
@@ -121,10 +139,6 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
   }
   oz_mask on = (om > zero) & oz_fluid(f, i) & oz_enough(f, i) & (strain < oz_set(1e6f));
 
-  const float surface = OZ_SHIFT_SURFACE * f->grad_norm * f->h2;
-  oz_real g2 = oz_dot(g, g), unit = oz_rsqrt(oz_max(g2, oz_set(1e-20f)));
-  unit = oz_select(g2 > oz_set(surface * surface), unit, zero);
-  oz_v3 normal = {g.x * unit, g.y * unit, g.z * unit};
   oz_vec_st(f->y2, i, normal, oz_select(on, strength, zero));
   oz_vec_st(f->p, i, p, om);
   oz_st(f->density_relaxation, i,
@@ -134,7 +148,7 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
 
 /* ---- shift: displacement, to dx, that finish adds to the position. Close pairs move apart, mass
  * by mass, and all drift down the gradient of the density of particles; not out of a free surface,
- * and not next to a wall, along which they would creep ---- */
+ * and not next to a wall, along which they would creep, but for the pairs of a film ---- */
 
 typedef struct {
   oz_v3 p;
@@ -165,14 +179,16 @@ OZ_FN void oz_shift_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   oz_ld4(f->y2, i, 4, 0, own);
   oz_ld4(f->wall_term, i, 4, 0, wall);
   oz_v3 g = oz_shift_gradient(f, i, wall), normal = {own[0], own[1], own[2]};
+  oz_real clear = oz_clamp(3.0f - wall[3] * (3.0f / OZ_SHIFT_WALL), zero, one);
+  oz_real k = oz_max(clear, oz_shift_film(f, i, normal, wall));
   oz_real drift = -(OZ_SHIFT_DRIFT * f->d) * own[3];
+  drift *= oz_select(k > clear, clear / oz_max(k, oz_set(1e-6f)), one);
   oz_v3 s = {OZ_SHIFT_PART * acc[0] + drift * g.x, OZ_SHIFT_PART * acc[1] + drift * g.y,
              OZ_SHIFT_PART * acc[2] + drift * g.z};
   oz_real out = oz_dot(normal, s);
   s.x -= out * normal.x, s.y -= out * normal.y, s.z -= out * normal.z;
 
   oz_real most = (OZ_SHIFT_MOST * f->d) * oz_max(own[3], one), l2 = oz_dot(s, s);
-  oz_real k = oz_clamp(3.0f - wall[3] * (3.0f / OZ_SHIFT_WALL), zero, one);
   k *= oz_select(l2 > most * most, most * oz_rsqrt(oz_max(l2, most * most)), one);
   oz_mask on = (own[3] > zero) & (l2 < oz_set(1e20f));
   s.x = oz_select(on, k * s.x, zero);

@@ -128,14 +128,18 @@ OZ_FN void oz_wall_dilation(const oz_frame *f, uint32_t contact, size_t i) {
  * same stress everywhere is in balance with the wall. A film of one layer, or less, has no gradient
  * across it but the wall's. Its thickness is h = sigma d, sigma the layer's density, and a film
  * that drains feels 3 mu u / h: that is theta 1 and s = sigma d / sqrt(3). A film that thins out
- * slows down, and stays. */
-OZ_FN void oz_row_film(const oz_frame *f, const float K[6], const float n[3], float start, float *s,
-                       float *share) {
+ * slows down, and stays. In a film of two layers the first one's gradient towards the second would
+ * leave no stress between them, and the film would run half again too fast: theta 1 and
+ * s = sigma d sqrt(5 / 12) give both layers their means in a film that drains. two: the part of
+ * that (oz_film_of_two). */
+OZ_FN void oz_row_film(const oz_frame *f, const float K[6], const float n[3], float start,
+                       float two, float *s, float *share) {
   const float x = start / f->d, reach = oz_minf(1.0f, oz_maxf(0.0f, (1.1f - x) * (1.0f / 0.2f))),
               across = oz_row_across(K, n), along = K[0] + K[1] + K[2] - across;
-  const float deep = oz_film_deep(across), sigma = oz_film_sigma(along);
+  const float more = oz_film_deep(across), deep = more * (1.0f - two),
+              thin = (1.0f - more) * 0.57735f + more * 0.6455f, sigma = oz_film_sigma(along);
   *share = (deep * x + (1.0f - deep)) * reach;
-  *s = (deep * x + (1.0f - deep) * 0.577f * sigma) * f->d;
+  *s = (deep * x + (1.0f - deep) * thin * sigma) * f->d;
 }
 
 OZ_FN oz_wall_row oz_no_row(void) {
@@ -169,7 +173,7 @@ OZ_FN void oz_wall_row_made(const oz_frame *f, uint32_t contact, size_t i) {
                 u[3] = {wall[k].u[0], wall[k].u[1], wall[k].u[2]},
                 start = oz_maxf(wall[k].s + f->dt * oz_dot3f(n, u), OZ_ROW_NEAREST * f->d);
     float s, share;
-    oz_row_film(f, K, n, start, &s, &share);
+    oz_row_film(f, K, n, start, oz_film_of_two(f, i, n, start), &s, &share);
     share *= wall[k].friction;
     if (!(share > most)) continue;
     most = share;

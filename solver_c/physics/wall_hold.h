@@ -194,13 +194,7 @@ OZ_FN int oz_wall_beyond(const oz_frame *f, const float n[3], const float xi[3],
   return oz_dot3f(n, r) < -(OZ_WALL_LAYER * f->d);
 }
 
-/* True if any neighbour of particle i is, of entries first, first + step, ... of its row. One test
- * takes three dependent loads, so a GPU thread has several of them in flight. */
-#if OZ_GPU
-#define OZ_WALL_AHEAD 8
-#else
-#define OZ_WALL_AHEAD 1
-#endif
+/* True if any neighbour of particle i is, of entries first, first + step, ... of its row. */
 OZ_FN int oz_wall_behind_plane(const oz_frame *f, const oz_wall *w, size_t i, uint32_t first,
                                uint32_t step, uint32_t length) {
   const float *x = f->x + 4 * i, xi[3] = {x[0], x[1], x[2]}, n[3] = {w->n[0], w->n[1], w->n[2]};

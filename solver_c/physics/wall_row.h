@@ -71,10 +71,49 @@ OZ_FN float oz_film_sigma(float along) {
   return oz_minf(1.0f, oz_maxf(OZ_ROW_THINNEST, along * (1.0f / 1.269f)));
 }
 
-/* ---- Coats ---- */
-
 /* d: thickness of the layer of thick fluid that clings to a wall */
 #define OZ_WALL_COAT 0.8f
+
+/* d: from and to where the second layer stands above the first */
+#define OZ_FILM_ABOVE 0.5f
+#define OZ_FILM_BELOW 1.5f
+#define OZ_FILM_FLAT 0.77f /* colour gradient of a flat surface (shift.h) */
+
+/* Neighbours at a time: each takes three dependent loads, of which a GPU thread has several in
+ * flight. */
+#if OZ_GPU
+#define OZ_WALL_AHEAD 8
+#else
+#define OZ_WALL_AHEAD 1
+#endif
+
+/* 1 in the first layer of a film of two: the layer above it belongs to the surface. Coats are of
+ * thick fluid of brief memory; 0 for others. start: distance from the wall of normal n. */
+OZ_FN float oz_film_of_two(const oz_frame *f, size_t i, const float n[3], float start) {
+  const float *x = f->x + 4 * i, at[3] = {x[0], x[1], x[2]},
+              inv_flat = 1.0f / (OZ_FILM_FLAT * f->grad_norm * f->h2); /* below 0, as is g . n */
+  float count = 0.0f, surface = 0.0f;
+  if (!(start < OZ_WALL_COAT * f->d) || !(oz_relaxation_time_of(f, (uint32_t)i) < OZ_BRIEF_TIME) ||
+      !(oz_row_sucks(f, i) > 0.5f))
+    return 0.0f;
+  const uint32_t length = f->start_length[i];
+  for (uint32_t m = 0; m < length; m += OZ_WALL_AHEAD)
+    for (uint32_t e = 0; e < OZ_WALL_AHEAD; e++) {
+      const uint32_t j = oz_neighbour(f, i, m + e < length ? m + e : m);
+      const float *v = f->x + 4 * (size_t)j, r[3] = {v[0] - at[0], v[1] - at[1], v[2] - at[2]},
+                  above = oz_dot3f(n, r) * f->inv_d;
+      const int on = m + e < length && above > OZ_FILM_ABOVE && above < OZ_FILM_BELOW;
+      if (!OZ_GPU && !on) continue;
+      float g[3];
+      for (uint32_t c = 0; c < 3; c++) g[c] = *oz_block_at(f->gradient_sum, 3, c, f->stride, j);
+      count += on ? 1.0f : 0.0f;
+      surface += on ? oz_minf(1.0f, oz_maxf(0.0f, oz_dot3f(g, n) * inv_flat)) : 0.0f;
+    }
+  return oz_minf(1.0f, oz_maxf(0.0f, 2.0f * surface / oz_maxf(count, 1.0f) - 0.5f));
+}
+
+/* ---- Coats ---- */
+
 /* Separations of fluid that a clinging layer bears by its normal stress. A greater pull is left to
  * the wall's row, which lets the layer yield together with the fluid behind it. A paste without
  * memory carries hardly more than its yield stress over, and bears more; but where that stress
