@@ -29,7 +29,7 @@ typedef struct show {
   int log_failed;
   const char *folder, *scene;
   FILE *out; /* where plain lines go */
-  double last_shown, per_frame;
+  double last_shown, per_frame, fraction;
   int last_percent;
   uint32_t timed;
   char **files;
@@ -198,7 +198,7 @@ static void note_work(const show *w, const ooze_run_progress *p) {
 
 static void tell_farm(show *w, double fraction) {
   const int percent = (int)(99.0 * fraction);
-  if (!w->farm || percent == w->last_percent) return;
+  if (!w->farm || percent <= w->last_percent) return;
   printf("ALF_PROGRESS %d%%\n", percent);
   fflush(stdout);
   w->last_percent = percent;
@@ -223,7 +223,8 @@ static void on_progress(void *user, const ooze_run_progress *p) {
   note_work(w, p);
   const double span = p->last_frame - p->first_frame,
                done = p->frame - p->first_frame - (p->done ? 0.0 : 1.0 - p->fraction),
-               fraction = fmax(span > 0.0 ? done / span : 1.0, 0.0);
+               fraction = fmax(span > 0.0 ? done / span : 1.0, w->fraction);
+  w->fraction = fraction; /* no step back: files of a frame are told while the next is stepped */
   if (p->done && p->substeps) { /* later frames tell more about those to come */
     w->per_frame = w->timed ? 0.7 * w->per_frame + 0.3 * p->frame_seconds : p->frame_seconds;
     w->timed++;

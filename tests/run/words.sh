@@ -72,6 +72,8 @@ cd .. || exit 1
 # farm and PDG lines
 "$ooze" run "$small" -o f --set 'output.frames=[1,5]' --farm --output-lines >out 2>&1
 grep -q '^ALF_PROGRESS [0-9]*%$' out || { echo "no ALF_PROGRESS line"; failed=1; }
+percents=$(sed -n 's/^ALF_PROGRESS \([0-9]*\)%$/\1/p' out)
+[ "$percents" = "$(echo "$percents" | sort -n)" ] || fail "the progress goes back:" $percents
 grep -q '^OUTPUT_FILE:f/points/small.0005.bgeo.sc;$' out || {
   echo "no OUTPUT_FILE line"
   failed=1
