@@ -113,8 +113,8 @@ ooze_result oz_make_folder(const char *path, ooze_message *why) {
   while (walk_next(&w)) {
     if (make_one(w.part) == 0 || errno == EEXIST) continue;
     int error = errno;
-    /* it may exist all the same */
-    if (w.at < w.length && (error == EACCES || error == EPERM || error == EROFS)) continue;
+    /* a part above may be there all the same, where mkdir tells another error first */
+    if (w.at < w.length && oz_folder_exists(w.part)) continue;
     char reason[160];
     oz_os_reason(error, reason, sizeof reason);
     return oz_fail(why, OOZE_ERROR_IO, "%s: cannot make the folder: %s", w.part, reason);

@@ -61,6 +61,9 @@ mkdir taken && : >taken/points
 expect 2 'taken/points: a file is where a folder is to be' "$ooze" run "$small" -o taken --quiet
 expect 2 'taken/points: a file is where a folder is to be' \
   "$ooze" run "$small" -o taken/points/new --quiet
+if [ -d /sys/kernel ]; then # which takes no folders, from root neither: the first part is told
+  expect 2 '/sys/ooze: cannot make the folder' "$ooze" run "$small" -o /sys/ooze/deeper --quiet
+fi
 [ "$(ls -A taken)" = points ] || { echo "FAILED: what was refused left $(ls -A taken)"; failed=1; }
 cp -r ../a old && sum=$(cat old/checkpoints/* | cksum)
 expect 2 'memory allowed' "$ooze" run "$small" -o old --max-memory 0.0001
