@@ -173,6 +173,41 @@ static void check_bodies(oz_reader *r) {
                 "has no effect: this body is rigid; \"kind\": \"soft\" makes one that gives way");
 }
 
+/* Keys of a mouth that its outline does not read, and nozzles that nobody sees pour. */
+static void check_emitters(oz_reader *r) {
+  const ooze_scene *s = r->scene;
+  const double frames = (double)(s->output.last - s->output.first) / s->output.fps,
+               end = oz_simulated_time(s, frames);
+  for (uint32_t i = 0; i < s->emitter_count; i++) {
+    const ooze_emitter_desc *e = &s->start.emitters[i].desc;
+    const char *name = s->emitters[i].name;
+    const json_t *given = part_of(s, "emitters", name);
+    const int fixed = !json_is_object(json_object_get(given, "outline")), /* no keyframes */
+        star = e->outline == OOZE_OUTLINE_STAR, polygon = e->outline == OOZE_OUTLINE_POLYGON,
+              hollow = e->outline == OOZE_OUTLINE_SLOT || e->outline == OOZE_OUTLINE_RING;
+    const struct {
+      const char *key, *text;
+      int idle;
+    } keys[] = {
+        {"corners", "has no effect without \"outline\": \"polygon\"", fixed && !polygon},
+        {"outline_points", "has no effect: only a star and a polygon without corners have points",
+         fixed && !star && (!polygon || e->corner_count)},
+        {"outline_inner", "has no effect: only a star, a slot and a ring have an inside",
+         fixed && !star && !hollow},
+        {"speed", "is not used, since rate is above 0; leave one of them out",
+         e->rate > 0.0f && !json_is_object(json_object_get(given, "rate"))},
+    };
+    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+      if (keys[k].idle && json_object_get(given, keys[k].key))
+        warn_at(r, "emitters", name, keys[k].key, keys[k].text);
+    if (!((double)e->from > end) || s->output.last <= s->output.first) continue;
+    char text[120];
+    snprintf(text, sizeof text, "is after the last of output.frames, at %g s: nothing pours",
+             frames);
+    warn_at(r, "emitters", name, "from", text);
+  }
+}
+
 ooze_result oz_check_slips(oz_reader *r) {
   const ooze_scene *s = r->scene;
   double d = (double)s->separation;
@@ -180,6 +215,7 @@ ooze_result oz_check_slips(oz_reader *r) {
   check_heat(r);
   check_stiffness(r);
   check_bodies(r);
+  check_emitters(r);
 
   const float *g = s->start.params.gravity;
   size_t mark = oz_down(r, "solver");

@@ -123,6 +123,27 @@ OZ_CASE(unit_slips_are_noticed) {
   ooze_scene_destroy(s);
 }
 
+#define NOZZLE(rest)                                                                              \
+  MINIMAL(",\"emitters\": {\"e\": {\"material\": \"honey\", \"radius\": 0.03, \"position\": [0, " \
+          "1, 0], " rest "}}")
+OZ_CASE(keys_of_nozzles_that_nothing_reads_are_told) {
+  warned(NOZZLE("\"corners\": [[0, 0], [1, 0], [0, 1]]"), NULL,
+         "emitters.e.corners: has no effect without \"outline\": \"polygon\"");
+  warned(NOZZLE("\"outline\": \"ring\", \"outline_points\": 5"), NULL,
+         "emitters.e.outline_points: has no effect");
+  warned(NOZZLE("\"outline\": \"polygon\", \"outline_inner\": 0.3"), NULL,
+         "emitters.e.outline_inner: has no effect");
+  warned(NOZZLE("\"rate\": 1e-4, \"speed\": 1"), NULL, "emitters.e.speed: is not used");
+  warned(NOZZLE("\"from\": 200"), "output.frames=[1,31]",
+         "emitters.e.from: is after the last of output.frames, at 1 s: nothing pours");
+  ooze_scene *s = load(NOZZLE("\"outline\": \"star\", \"outline_inner\": 0.3, "
+                              "\"outline_points\": 5, \"from\": 0.5, \"speed\": 1"),
+                       "output.frames=[1,31]");
+  CHECK(s != NULL, "%s", why.text);
+  CHECK_STR(warnings, "");
+  ooze_scene_destroy(s);
+}
+
 OZ_CASE(keys_that_nothing_reads_are_told) {
   warned(MINIMAL(",\"materials\": {\"w\": {\"consistency\": 5, \"thinning_time\": 1}}"), NULL,
          "materials.w.thinning_time: has no effect without a viscosity");
