@@ -72,6 +72,13 @@ static ooze_result read_wedges(oz_reader *r) {
       s->wedge_names[i] = oz_copy_text(number, strlen(number));
       if (!s->wedge_names[i]) return OZ_NO_MEMORY(r);
     }
+    for (uint32_t k = 0; k < s->wedge_count; k++)
+      if (strcmp(s->wedge_names[k], s->wedge_names[i]) == 0) {
+        s->wedge_count++;
+        oz_down(r, "name");
+        return oz_refuse(r, OOZE_ERROR_FORMAT, "row %u is \"%s\" too; expected another name", k,
+                         s->wedge_names[i]);
+      }
     s->wedge_count++;
     if (!json_is_object(json_object_get(row, "set"))) {
       oz_down(r, "set");
@@ -163,6 +170,11 @@ static ooze_result apply_sets(oz_reader *r) {
       return oz_fail(r->why, OOZE_ERROR_ARGUMENT,
                      "--set %s: expected path=value, such as solver.substeps=10", set);
     snprintf(path, sizeof path, "%.*s", (int)(equals - set), set);
+    if (strncmp(path, "wedge", 5) == 0 && (!path[5] || path[5] == '.'))
+      return oz_fail(r->why, OOZE_ERROR_ARGUMENT,
+                     "--set %s: the wedge table is read before; --wedge takes a row of it, and "
+                     "--set KEY=VALUE gives a value as a row does",
+                     set);
     if (!has_part(r->scene->doc, path, error, sizeof error))
       return oz_fail(r->why, OOZE_ERROR_NOT_FOUND, "--set %s: %s", set, error);
     json_t *value = oz_json_value(equals + 1);

@@ -419,6 +419,15 @@ OZ_CASE(wedges_pick_values_by_name_and_number) {
   CHECK(strstr(why.text, "fine") != NULL, "%s", why.text);
 }
 
+OZ_CASE(wedge_tables_are_neither_set_nor_ambiguous) {
+  const char *table = MINIMAL(",\n\"wedge\": [{\"name\": \"a\", \"set\": {}}]");
+  refused(table, "wedge=5", "--set wedge=5: the wedge table is read before");
+  refused(table, "wedge.0.set.solver.substeps=4", "the wedge table is read before");
+  refused(MINIMAL(",\n\"wedge\": [{\"name\": \"a\", \"set\": {}},\n"
+                  "{\"name\": \"a\", \"set\": {}}]"),
+          NULL, "wedge.1.name: row 0 is \"a\" too; expected another name");
+}
+
 OZ_CASE(lines_are_found_along_paths) {
   const char *text = "{\n \"a\": [1,\n  {\"b\": \"}\\\"\",\n \"c\": 3}],\n \"d\": 4}";
   CHECK_EQ(oz_json_line(text, strlen(text), "a"), 2);
