@@ -17,6 +17,43 @@ static int expected_like(const ooze_scene *s, uint32_t index, ooze_preset *out) 
   return ooze_preset_find(name, out) == OOZE_OK;
 }
 
+/* A value that is above 0 now or, by keyframes, at another time. */
+static int ever(const json_t *given, const char *key, float value) {
+  return value > 0.0f || json_is_object(json_object_get(given, key));
+}
+
+/* Keys that the scene gives and that another one switches on. */
+static void check_needs(oz_reader *r, const ooze_material *m, const json_t *given) {
+  static const char heat[] = "has no effect without a conductivity",
+                    thins[] = "has no effect without a thinning_time",
+                    tension[] = "has no effect without a surface_tension or a cohesion";
+  const int warms = ever(given, "conductivity", m->conductivity),
+            thinning = ever(given, "thinning_time", m->thinning_time),
+            power = ever(given, "consistency", m->consistency),
+            pulls = ever(given, "surface_tension", m->surface_tension) ||
+                    ever(given, "cohesion", m->cohesion),
+            level = m->flow_index == 1.0f && !json_is_object(json_object_get(given, "flow_index"));
+  const struct {
+    const char *key, *text;
+    int idle;
+  } needs[] = {
+      {"film_coefficient", heat, !warms},
+      {"emissivity", heat, !warms},
+      {"latent_heat", heat, !warms},
+      {"adhesion", tension, !pulls},
+      {"thinned_viscosity", thins, !thinning},
+      {"thinning_sharpness", thins, !thinning},
+      {"flow_index", "has no effect without a thinning_time or a consistency", !thinning && !power},
+      {"thinning_time", "has no effect: a flow_index of 1 does not thin, less does",
+       thinning && !power && level}};
+  for (size_t k = 0; k < sizeof needs / sizeof *needs; k++) {
+    if (!needs[k].idle || !json_object_get(given, needs[k].key)) continue;
+    const size_t mark = oz_down(r, needs[k].key);
+    oz_warn(r, "%s", needs[k].text);
+    oz_up(r, mark);
+  }
+}
+
 static void check_material(oz_reader *r, uint32_t index) {
   const ooze_scene *s = r->scene;
   const ooze_material *m = &s->start.materials[index];
@@ -75,6 +112,7 @@ static void check_material(oz_reader *r, uint32_t index) {
     oz_warn(r, "%s", laws[k].text);
     oz_up(r, inner);
   }
+  check_needs(r, m, json_object_get(json_object_get(s->doc, "materials"), s->looks[index].name));
   oz_up(r, mark);
 }
 

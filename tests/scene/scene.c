@@ -123,6 +123,31 @@ OZ_CASE(unit_slips_are_noticed) {
   ooze_scene_destroy(s);
 }
 
+#define MATERIAL(keys) MINIMAL(",\"materials\": {\"w\": {\"viscosity\": 5, " keys "}}")
+OZ_CASE(keys_that_wait_for_another_key_are_told) {
+  warned(MATERIAL("\"film_coefficient\": 10"), NULL,
+         "materials.w.film_coefficient: has no effect without a conductivity");
+  warned(MATERIAL("\"emissivity\": 0.9"), NULL, "materials.w.emissivity: has no effect");
+  warned(MATERIAL("\"latent_heat\": 1000, \"melting_point\": 300"), NULL,
+         "materials.w.latent_heat: has no effect");
+  warned(MATERIAL("\"adhesion\": 2"), NULL,
+         "materials.w.adhesion: has no effect without a surface_tension or a cohesion");
+  warned(MATERIAL("\"flow_index\": 0.5"), NULL,
+         "materials.w.flow_index: has no effect without a thinning_time or a consistency");
+  warned(MATERIAL("\"thinned_viscosity\": 1"), NULL,
+         "materials.w.thinned_viscosity: has no effect without a thinning_time");
+  warned(MATERIAL("\"thinning_time\": 1"), NULL,
+         "materials.w.thinning_time: has no effect: a flow_index of 1 does not thin, less does");
+  ooze_scene *s =
+      load(MATERIAL("\"film_coefficient\": 10, \"conductivity\": {\"keys\": [[0, 0], [1, 2]]}, "
+                    "\"adhesion\": 2, \"cohesion\": 1, \"thinning_time\": 1, "
+                    "\"flow_index\": 0.5, \"thinned_viscosity\": 1"),
+           NULL);
+  CHECK(s != NULL, "%s", why.text);
+  CHECK_STR(warnings, "");
+  ooze_scene_destroy(s);
+}
+
 #define NOZZLE(rest)                                                                              \
   MINIMAL(",\"emitters\": {\"e\": {\"material\": \"honey\", \"radius\": 0.03, \"position\": [0, " \
           "1, 0], " rest "}}")
