@@ -223,12 +223,7 @@ static ooze_result render_all(render_job *job) {
   if (job->cells) result = write_sheet(job, result);
   if (job->movie) result = close_film(job, result);
 
-  if (result >= 0 && !job->made) {
-    cli_error("render: no frame in that range");
-    result = OOZE_ERROR_NOT_FOUND;
-  } else if (result < 0 && job->why.text[0]) {
-    cli_error("render: %s", job->why.text);
-  }
+  if (result < 0 && job->why.text[0]) cli_error("render: %s", job->why.text);
   return result;
 }
 
@@ -273,7 +268,7 @@ int cli_render(int argc, char **argv) {
        0, 0},
       {"scene", 0, CLI_TEXT, &ask.scene_path, "SCENE",
        "for camera, colours and colliders. Default: the scene.json that the run left beside", 0, 0},
-      {"frames", 'f', CLI_TEXT, &ask.frames, "A-B", "of a folder: these frames", 0, 0},
+      {"frames", 'f', CLI_TEXT, &ask.frames, "A-B", "of a folder: these frames, or this one", 0, 0},
       {"every", 0, CLI_COUNT, &ask.every, "N", "of a folder: each Nth frame", 1, 100000},
       {"sheet", 0, CLI_COUNT, &ask.columns, "N", "all pictures in one .png, N in a row", 1, 32},
       {"cell", 0, CLI_COUNT, &ask.cell, "W",

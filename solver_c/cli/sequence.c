@@ -138,9 +138,17 @@ static void choose(cli_sequence *s, int low, int high, uint32_t every) {
 
 int cli_sequence_gather(cli_sequence *s, const char *command, const char *const *caches,
                         size_t count, int low, int high, uint32_t every, int *code) {
+  int first = 0, last = 0, any = 0;
   for (size_t c = 0; c < count; ++c) {
     cli_sequence one = {NULL, 0};
     *code = gather(caches[c], command, &one);
+    for (uint32_t i = 0; i < one.count; ++i) {
+      int frame = 0;
+      if (!cli_frame_of(one.paths[i], &frame)) continue;
+      first = any && first < frame ? first : frame;
+      last = any && last > frame ? last : frame;
+      any = 1;
+    }
     if (*code == CLI_DONE && one.count > 1) choose(&one, low, high, every);
     for (uint32_t i = 0; i < one.count && *code == CLI_DONE; ++i)
       if (!push(s, "", one.paths[i])) *code = CLI_MEMORY;
@@ -148,14 +156,20 @@ int cli_sequence_gather(cli_sequence *s, const char *command, const char *const 
     if (*code == CLI_MEMORY) cli_error("%s: out of memory", command);
     if (*code != CLI_DONE) return 0;
   }
-  return 1;
+  if (s->count) return 1;
+  low = low > -1000000 ? low : first, high = high < 1000000 ? high : last;
+  cli_error("%s: of frames %d to %d none is from %d to %d in steps of %u", command, first, last,
+            low, high, every);
+  *code = CLI_BAD_INPUT;
+  return 0;
 }
 
 int cli_frame_range(const char *text, int *low, int *high) {
-  int n = sscanf(text, "%d-%d", low, high);
+  int first = 0, second = 0; /* characters of the text up to the end of A and of B */
+  const int n = sscanf(text, "%d%n-%d%n", low, &first, high, &second);
   if (n == 1) *high = *low;
-  if (n >= 1 && *high >= *low) return 1;
-  cli_error("--frames: '%s' is no range; expected A-B", text);
+  if (n >= 1 && !text[n == 1 ? first : second] && *high >= *low) return 1;
+  cli_error("--frames: '%s' is no range; expected A-B, such as 10-20, or a frame", text);
   return 0;
 }
 

@@ -181,7 +181,7 @@ int cli_surface(int argc, char **argv) {
        "for colours, names of materials and colliders. Default: the scene.json that the run left "
        "beside",
        0, 0},
-      {"frames", 'f', CLI_TEXT, &frames, "A-B", "of a folder: these frames", 0, 0},
+      {"frames", 'f', CLI_TEXT, &frames, "A-B", "of a folder: these frames, or this one", 0, 0},
       {"every", 0, CLI_COUNT, &every, "N", "of a folder: each Nth frame", 1, 100000},
       {"threads", 't', CLI_COUNT, &job.desc.threads, "N", "0 takes all", 0, 4096},
       {"max-memory", 0, CLI_NUMBER, &gigabytes, "GB",
@@ -230,20 +230,17 @@ int cli_surface(int argc, char **argv) {
     return code;
   }
   cli_sweep_beside(out);
-  if (list.count) {
-    char path[CLI_PATH_ROOM];
-    int frame = 0;
-    cli_frame_of(list.paths[0], &frame);
-    path_of(out, list.count > 1, frame, path, sizeof path);
-    result = check_output(out, path, &why);
-  }
+  char path[CLI_PATH_ROOM];
+  int frame = 0;
+  cli_frame_of(list.paths[0], &frame);
+  path_of(out, list.count > 1, frame, path, sizeof path);
+  result = check_output(out, path, &why);
   cli_progress shown;
   cli_progress_begin(&shown, progress, quiet);
   quiet |= progress == CLI_PROGRESS_JSON; /* it names the files */
   for (uint32_t i = 0; i < list.count && result >= 0; ++i) {
-    char path[CLI_PATH_ROOM];
-    int frame = 0;
     ooze_points *points = NULL;
+    frame = 0;
     cli_frame_of(list.paths[i], &frame);
     path_of(out, list.count > 1, frame, path, sizeof path);
     result = cli_use_scene(&job.beside, "surface", scene_path, list.paths[i], NULL, &why);
@@ -255,12 +252,7 @@ int cli_surface(int argc, char **argv) {
     fflush(stdout);
     if (result >= 0) cli_progress_frame(&shown, i + 1, list.count, frame, path);
   }
-  if (!list.count) {
-    cli_error("surface: no frame in that range");
-    result = OOZE_ERROR_NOT_FOUND;
-  } else if (result < 0) {
-    cli_error("surface: %s", why.text);
-  }
+  if (result < 0) cli_error("surface: %s", why.text);
   ooze_scene_destroy(job.beside.scene);
   cli_sequence_release(&list);
   return cli_exit_code(result);

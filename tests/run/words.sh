@@ -32,6 +32,14 @@ expect 0 '"stable_step"' \
 [ -s both/compare.png ] || { echo 'FAILED: no compare.png'; failed=1; }
 expect 2 'expected one of conformation' \
   "$ooze" compare "$small" --models mud -o both --frames 3 --no-stable-step
+# frames that are not there, and what is no range
+expect 2 'render: of frames 1 to 8 none is from 90 to 95 in steps of 1' \
+  "$ooze" render a --frames 90-95 -o nothing.png
+expect 2 'surface: of frames 1 to 8 none is from 1 to 8 in steps of 20' \
+  "$ooze" surface a --every 20 -o nothing.ply
+for range in 3x 3- 3-4x 4-3; do
+  expect 1 "--frames: '$range' is no range" "$ooze" render a --frames $range -o nothing.png
+done
 # refusals: one line each, with file, line, key, value and the range
 expect 1 'which scene' "$ooze" run
 expect 2 'small.json' "$ooze" run "$here/no/small.json"
