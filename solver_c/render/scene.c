@@ -168,9 +168,7 @@ int oz_shape_trace(const oz_shape *shape, oz_v3 o, oz_v3 d, float least, float *
         v3_madd(smooth, v3_of(v + 3), v3_dot(face, v3_cross(v3_sub(c, p), v3_sub(a, p))) / area);
     smooth =
         v3_madd(smooth, v3_of(v + 6), v3_dot(face, v3_cross(v3_sub(a, p), v3_sub(b, p))) / area);
-    face = v3_unit(face);
-    smooth = v3_unit(smooth);
-    *n = v3_dot(smooth, face) > 0.75f ? smooth : face; /* a sharp edge stays sharp */
+    *n = v3_unit(smooth);
     if (v3_dot(face, d) > 0.0f) *n = v3_scale(*n, -1.0f);
     return 1;
   }

@@ -26,43 +26,67 @@ static void grow(oz_scene *s, oz_v3 p, int *first) {
   s->upper = v3(fmaxf(s->upper.x, p.x), fmaxf(s->upper.y, p.y), fmaxf(s->upper.z, p.z));
 }
 
-/* Corners and smooth normals of a mesh, in world space and tree order. */
+/* Triangles around each point: those of point p are list[first[p]] to list[first[p + 1] - 1]. */
+static int around_points(const ooze_render_shape *from, uint32_t **first, uint32_t **list) {
+  const size_t corners = 3 * (size_t)from->triangle_count;
+  *first = (uint32_t *)oz_allocate((size_t)from->point_count + 2, sizeof **first);
+  *list = (uint32_t *)oz_allocate(corners, sizeof **list);
+  if (!*first || !*list) return 0;
+  memset(*first, 0, ((size_t)from->point_count + 2) * sizeof **first);
+  for (size_t i = 0; i < corners; ++i) (*first)[from->triangles[i] + 2]++;
+  for (size_t p = 2; p <= from->point_count; ++p) (*first)[p + 1] += (*first)[p];
+  for (size_t i = 0; i < corners; ++i)
+    (*list)[(*first)[from->triangles[i] + 1]++] = (uint32_t)(i / 3);
+  return 1;
+}
+
+/* Corners and normals of a mesh, in world space and tree order. A corner's normal is the mean, by
+ * area, of the triangles about its point that its own meets at less than 40 degrees: what is round
+ * looks round, and edges stay sharp. */
 static int mesh_shape(oz_shape *to, const ooze_render_shape *from) {
-  size_t n = (size_t)from->triangle_count * 9, i;
-  float *corners = (float *)oz_allocate(n, sizeof(float)),
-        *sum = (float *)oz_allocate((size_t)from->point_count * 3, sizeof(float));
-  int ok = corners && sum, a;
+  enum {
+    MOST_AROUND = 1024
+  }; /* of a larger fan the triangles are flat: it would take its square */
+  const float crease = 0.766f;
+  const size_t triangles = from->triangle_count, n = 9 * triangles;
+  float *corners = (float *)oz_allocate(n, sizeof(float));
+  oz_v3 *faces = (oz_v3 *)oz_allocate(triangles, sizeof *faces); /* normals, twice the area long */
+  uint32_t *first = NULL, *list = NULL;
+  int ok = corners && faces && around_points(from, &first, &list);
+  for (size_t i = 0; ok && i < n / 3; ++i) {
+    const float *p = from->points + 3 * (size_t)from->triangles[i];
+    oz_v3 w = v3_add(v3_scale(v3_of(to->axes), p[0]), v3_add(v3_scale(v3_of(to->axes + 3), p[1]),
+                                                             v3_scale(v3_of(to->axes + 6), p[2])));
+    w = v3_add(w, to->centre);
+    memcpy(corners + 3 * i, &w, sizeof w);
+  }
+  for (size_t i = 0; ok && i < triangles; ++i) {
+    const float *c = corners + 9 * i;
+    faces[i] = v3_cross(v3_sub(v3_of(c + 3), v3_of(c)), v3_sub(v3_of(c + 6), v3_of(c)));
+  }
   if (ok) {
-    memset(sum, 0, (size_t)from->point_count * 3 * sizeof(float));
-    for (i = 0; i < n / 3; ++i) {
-      const float *p = from->points + 3 * (size_t)from->triangles[i];
-      oz_v3 w =
-          v3_add(v3_scale(v3_of(to->axes), p[0]),
-                 v3_add(v3_scale(v3_of(to->axes + 3), p[1]), v3_scale(v3_of(to->axes + 6), p[2])));
-      w = v3_add(w, to->centre);
-      memcpy(corners + 3 * i, &w, sizeof w);
-    }
-    for (i = 0; i < from->triangle_count; ++i) {
-      const float *c = corners + 9 * i;
-      oz_v3 f = v3_cross(v3_sub(v3_of(c + 3), v3_of(c)), v3_sub(v3_of(c + 6), v3_of(c)));
-      for (a = 0; a < 3; ++a) {
-        float *to_sum = sum + 3 * (size_t)from->triangles[3 * i + (size_t)a];
-        to_sum[0] += f.x;
-        to_sum[1] += f.y;
-        to_sum[2] += f.z;
-      }
-    }
     to->normals = (float *)oz_allocate(n, sizeof(float));
     ok = to->normals && oz_bvh_triangles(&to->mesh, corners, from->triangle_count);
-    for (i = 0; ok && i < from->triangle_count; ++i)
-      for (a = 0; a < 3; ++a) {
-        oz_v3 u = v3_unit(
-            v3_of(sum + 3 * (size_t)from->triangles[3 * (size_t)to->mesh.order[i] + (size_t)a]));
-        memcpy(to->normals + 9 * i + 3 * (size_t)a, &u, sizeof u);
-      }
+  }
+  for (size_t i = 0; ok && i < triangles; ++i) {
+    const size_t own = to->mesh.order[i];
+    const oz_v3 face = v3_unit(faces[own]);
+    for (size_t a = 0; a < 3; ++a) {
+      const uint32_t point = from->triangles[3 * own + a];
+      oz_v3 sum = faces[own];
+      const uint32_t end =
+          first[point + 1] - first[point] > MOST_AROUND ? first[point] : first[point + 1];
+      for (uint32_t k = first[point]; k < end; ++k)
+        if (list[k] != own && v3_dot(v3_unit(faces[list[k]]), face) > crease)
+          sum = v3_add(sum, faces[list[k]]);
+      sum = v3_unit(sum);
+      memcpy(to->normals + 9 * i + 3 * a, &sum, sizeof sum);
+    }
   }
   oz_release(corners);
-  oz_release(sum);
+  oz_release(faces);
+  oz_release(first);
+  oz_release(list);
   return ok;
 }
 

@@ -154,6 +154,64 @@ OZ_CASE(every_shape_is_drawn_and_casts_a_shadow) {
   }
 }
 
+/* A shape of closed form, and the mesh of the same form when points are given. */
+static void draw_form(uint32_t kind, const float *points, uint32_t point_count,
+                      const uint32_t *triangles, uint32_t triangle_count, ooze_image *out) {
+  ooze_render_desc d;
+  ooze_render_shape shape;
+  ooze_render_desc_default(&d);
+  d.width = 160;
+  d.height = 90;
+  ooze_render_shape_default(&shape);
+  shape.shape = points ? OOZE_SHAPE_SDF : kind;
+  for (int a = 0; a < 3; ++a) shape.half[a] = 0.5f;
+  shape.pose.position[1] = 1.0f;
+  shape.points = points;
+  shape.point_count = point_count;
+  shape.triangles = triangles;
+  shape.triangle_count = triangle_count;
+  d.ground = 1;
+  d.checker = -1.0f;
+  d.shapes = &shape;
+  d.shape_count = 1;
+  render(&d, out);
+}
+
+OZ_CASE(meshes_are_flat_between_edges_and_round_about_an_axis) {
+  enum { SIDES = 32, AROUND = 4 * SIDES };
+  float cube[24], tube[3 * (2 * SIDES + 2)];
+  uint32_t cube_triangles[36], tube_triangles[3 * AROUND], n = 0;
+  ooze_image mesh, form;
+  box_mesh(0.5f, 0, cube, cube_triangles);
+  draw_form(OOZE_SHAPE_SDF, cube, 8, cube_triangles, 12, &mesh);
+  draw_form(OOZE_SHAPE_BOX, NULL, 0, NULL, 0, &form);
+  CHECK(differing(&mesh, &form, 8) < 60, "a cube: %u of 14400 pixels", differing(&mesh, &form, 8));
+  ooze_image_free(&mesh);
+  ooze_image_free(&form);
+
+  memset(tube, 0, sizeof tube);
+  tube[6 * SIDES + 1] = -0.5f, tube[6 * SIDES + 4] = 0.5f; /* the middles of its ends */
+  for (uint32_t i = 0; i < SIDES; ++i) {
+    const uint32_t j = (i + 1) % SIDES, low = 2 * SIDES, high = 2 * SIDES + 1;
+    const uint32_t t[12] = {2 * i, 2 * i + 1, 2 * j, 2 * j,     2 * i + 1, 2 * j + 1,
+                            low,   2 * i,     2 * j, 2 * i + 1, high,      2 * j + 1};
+    const double turn = 2.0 * 3.14159265358979 * i / SIDES;
+    for (uint32_t end = 0; end < 2; ++end) {
+      tube[6 * i + 3 * end] = (float)(0.5 * cos(turn));
+      tube[6 * i + 3 * end + 1] = (float)end - 0.5f;
+      tube[6 * i + 3 * end + 2] = (float)(0.5 * sin(turn));
+    }
+    memcpy(tube_triangles + n, t, sizeof t);
+    n += 12;
+  }
+  draw_form(OOZE_SHAPE_SDF, tube, 2 * SIDES + 2, tube_triangles, AROUND, &mesh);
+  draw_form(OOZE_SHAPE_CYLINDER, NULL, 0, NULL, 0, &form);
+  CHECK(differing(&mesh, &form, 12) < 150, "a tube: %u of 14400 pixels",
+        differing(&mesh, &form, 12));
+  ooze_image_free(&mesh);
+  ooze_image_free(&form);
+}
+
 OZ_CASE(picture_is_the_same_for_any_number_of_threads) {
   float *x = lattice(8, 0.01f, 0.2f);
   ooze_render_desc d = picture_of(x, 512, 128, 72);
