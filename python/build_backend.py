@@ -29,8 +29,10 @@ def version():
 def library():
     build = os.environ.get("OOZE_BUILD", os.path.join(ROOT, "build", "python"))
     if not os.path.exists(os.path.join(build, "CMakeCache.txt")):
-        generator = ["-G", "Ninja"] if shutil.which("ninja") else []
-        subprocess.check_call(["cmake", "-S", ROOT, "-B", build, "-DOOZE_TESTS=OFF"] + generator)
+        found = ["-G", "Ninja"] if shutil.which("ninja") else []
+        if shutil.which("ccache"):  # as ./dev has it, whose objects are then taken
+            found += ["-DCMAKE_%s_COMPILER_LAUNCHER=ccache" % kind for kind in ("C", "CXX")]
+        subprocess.check_call(["cmake", "-S", ROOT, "-B", build, "-DOOZE_TESTS=OFF"] + found)
     subprocess.check_call(["cmake", "--build", build, "--target", "ooze_full", "--parallel",
                            str(os.cpu_count() or 2)])
     return os.path.join(build, "libooze_full.so")
