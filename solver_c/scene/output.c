@@ -166,10 +166,21 @@ ooze_result oz_read_picture(oz_reader *r) {
   p->has_target = json_object_get(object, "target") != NULL;
   OZ_TRY_OK(oz_get_list(r, "picture", object, "bounds", 6, list, &has));
   for (int i = 0; has && i < 6; i++) p->bounds[i] = (float)list[i];
+  for (int i = 0; has && i < 3; i++)
+    if (list[i] > list[i + 3]) {
+      oz_down(r, "bounds");
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                       "%c goes from %g to %g; expected [x, y, z, x, y, z], low then high",
+                       "xyz"[i], list[i], list[i + 3]);
+    }
   OZ_TRY_OK(oz_get_text(r, "picture", object, "caption", &p->caption));
   if (p->has_eye != p->has_target) {
     oz_down(r, p->has_eye ? "eye" : "target");
     return oz_refuse(r, OOZE_ERROR_ARGUMENT, "stands alone; expected eye and target together");
+  }
+  if (p->has_eye && memcmp(p->eye, p->target, sizeof p->eye) == 0) {
+    oz_down(r, "target");
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "is where eye is; expected what the camera looks at");
   }
   oz_up(r, mark);
   return OOZE_OK;

@@ -444,6 +444,13 @@ OZ_CASE(wedges_pick_values_by_name_and_number) {
   CHECK(strstr(why.text, "fine") != NULL, "%s", why.text);
 }
 
+OZ_CASE(cameras_that_show_nothing_are_refused) {
+  refused(MINIMAL(",\n\"picture\": {\"bounds\": [-1, 1, 0, 2, -1, 1]}"), NULL,
+          "picture.bounds: y goes from 1 to -1; expected [x, y, z, x, y, z], low then high");
+  refused(MINIMAL(",\n\"picture\": {\"eye\": [0, 1, 0], \"target\": [0, 1, 0]}"), NULL,
+          "picture.target: is where eye is");
+}
+
 OZ_CASE(wedge_tables_are_neither_set_nor_ambiguous) {
   const char *table = MINIMAL(",\n\"wedge\": [{\"name\": \"a\", \"set\": {}}]");
   refused(table, "wedge=5", "--set wedge=5: the wedge table is read before");
