@@ -210,6 +210,7 @@ ooze_result oz_session_resume(oz_session *s, int *found) {
   }
   s->report.resumed = 1;
   s->report.resumed_frame = s->frame;
+  snprintf(s->report.checkpoint, sizeof s->report.checkpoint, "%.511s", path);
   oz_session_say(s, "resuming at frame %d from %s%s", s->frame, path,
                  changed ? ", with the changes above" : "");
   *found = 1;

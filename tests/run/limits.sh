@@ -27,6 +27,12 @@ expect 0 '"resumed":true' \
   exit $failed
 ) || failed=1
 (
+  cp -r a again && ulimit -f 2
+  expect 2 'the newest checkpoint is again/checkpoints/small.0008.ozc; --resume goes on from it' \
+    "$ooze" run "$small" -o again --set 'output.frames=[1,12]' --resume --quiet
+  exit $failed
+) || failed=1
+(
   ulimit -f 2
   expect 2 'cannot write: File too large' \
     "$ooze" convert a/points/small.0004.bgeo.sc u/x.ply
