@@ -32,7 +32,7 @@ expect 0 '"stable_step"' \
 [ -s both/compare.png ] || { echo 'FAILED: no compare.png'; failed=1; }
 expect 2 'expected one of conformation' \
   "$ooze" compare "$small" --models mud -o both --frames 3 --no-stable-step
-# frames that are not there, and what is no range
+# frames that are not there, and texts that are no range
 expect 2 'render: of frames 1 to 8 none is from 90 to 95 in steps of 1' \
   "$ooze" render a --frames 90-95 -o nothing.png
 expect 2 'surface: of frames 1 to 8 none is from 1 to 8 in steps of 20' \
