@@ -7,6 +7,7 @@
 
 #include "physics/pairs.h"
 #include "physics/random.h"
+#include "physics/wall_row.h"
 
 #define OZ_SHIFT_NEAR 1.15f /* d: closer pairs move apart */
 /* d: inside, below the density at rest or in fast flow, particles differ by up to half of it in the
@@ -33,23 +34,45 @@
 #define OZ_SHIFT_INSIDE 0.8f
 #define OZ_SHIFT_INSIDE_FLANK 0.1f
 /* Colour gradient, sum of (1 - r/h)^2 r_ij / r, from which on a particle belongs to a free surface;
- * a flat one has 0.77. Films swell with more, columns tear at 0.3 m/s with less. */
+ * a flat one has OZ_FILM_FLAT. Films swell with more, columns tear at 0.3 m/s with less. */
 #define OZ_SHIFT_SURFACE 0.48f
 #define OZ_SHIFT_WALL 0.195f /* volume that a wall 0.6 d away fills of a kernel */
+/* Colour gradient of boundary particles, over that of a flat surface, from which on nothing is
+ * shifted: the first layer has about 1, the second 0.03. */
+#define OZ_SHIFT_POINTS 0.3f
 
 #define OZ_SHIFT_YIELDS 2.0f /* yield stresses up to which a paste is not shifted: it may rest */
 
 #define OZ_SHIFT_THIN 0.65f /* density below which a paste is not shifted */
 #define OZ_SHIFT_THIN_FLANK 0.1f
 
+/* 1 away from walls, 0 next to one, along which shifted particles would creep. n: of its normal. */
+OZ_FN oz_real oz_shift_clear(const oz_frame *f, uint32_t i, const oz_real wall[4], oz_v3 *n) {
+  oz_real zero = oz_set(0.0f), one = oz_set(1.0f);
+  oz_real clear = oz_clamp(3.0f - wall[3] * (3.0f / OZ_SHIFT_WALL), zero, one);
+  n->x = wall[0], n->y = wall[1], n->z = wall[2];
+  if (f->has_boundary && f->contact_of) {
+    const float most = OZ_SHIFT_POINTS * OZ_FILM_FLAT * f->grad_norm * f->h2; /* below 0 */
+    oz_v3 g;
+    OZ_ROW_MEMBER(f, i, points_g[0], g.x);
+    OZ_ROW_MEMBER(f, i, points_g[1], g.y);
+    OZ_ROW_MEMBER(f, i, points_g[2], g.z);
+    oz_real size = oz_sqrt(oz_dot(g, g));
+    clear *= oz_clamp(one + size * (1.0f / most), zero, one);
+    oz_mask on = size > zero;
+    n->x = oz_select(on, g.x, n->x), n->y = oz_select(on, g.y, n->y);
+    n->z = oz_select(on, g.z, n->z);
+  }
+  return clear;
+}
+
 /* 1 in a film of one layer, its surface turned away from the wall, of fluid with brief memory.
  * Its particles keep their distance along the wall: a film thinner than a particle would clump
- * otherwise, and part. */
-OZ_FN oz_real oz_shift_film(const oz_frame *f, uint32_t i, oz_v3 normal, const oz_real wall[4]) {
+ * otherwise, and part. wall: along the wall's normal. */
+OZ_FN oz_real oz_shift_film(const oz_frame *f, uint32_t i, oz_v3 normal, oz_v3 wall) {
   oz_real zero = oz_set(0.0f), one = oz_set(1.0f);
-  oz_real l2 = wall[0] * wall[0] + wall[1] * wall[1] + wall[2] * wall[2];
-  oz_real c = normal.x * wall[0] + normal.y * wall[1] + normal.z * wall[2];
-  c = oz_abs(c) * oz_rsqrt(oz_max(l2, oz_set(1e-20f)));
+  oz_real l2 = oz_dot(wall, wall), c = oz_abs(oz_dot(normal, wall));
+  c *= oz_rsqrt(oz_max(l2, oz_set(1e-20f)));
   oz_mask brief = oz_relaxation_time(f, i) < oz_set(OZ_BRIEF_TIME);
   return oz_select(brief, oz_clamp(10.0f * (c - 0.8f), zero, one), zero);
 }
@@ -113,7 +136,9 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real g2 = oz_dot(g, g), unit = oz_rsqrt(oz_max(g2, oz_set(1e-20f)));
   unit = oz_select(g2 > oz_set(surface * surface), unit, zero);
   oz_v3 normal = {g.x * unit, g.y * unit, g.z * unit};
-  oz_real strain = oz_flow_strain(f, i, a, oz_shift_film(f, i, normal, wall));
+  oz_v3 to_wall;
+  (void)oz_shift_clear(f, i, wall, &to_wall);
+  oz_real strain = oz_flow_strain(f, i, a, oz_shift_film(f, i, normal, to_wall));
 
   if (f->has_relaxation_time) {
     const float *q = f->q;
@@ -179,8 +204,9 @@ OZ_FN void oz_shift_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   oz_ld4(f->y2, i, 4, 0, own);
   oz_ld4(f->wall_term, i, 4, 0, wall);
   oz_v3 g = oz_shift_gradient(f, i, wall), normal = {own[0], own[1], own[2]};
-  oz_real clear = oz_clamp(3.0f - wall[3] * (3.0f / OZ_SHIFT_WALL), zero, one);
-  oz_real k = oz_max(clear, oz_shift_film(f, i, normal, wall));
+  oz_v3 to_wall;
+  oz_real clear = oz_shift_clear(f, i, wall, &to_wall);
+  oz_real k = oz_max(clear, oz_shift_film(f, i, normal, to_wall));
   oz_real drift = -(OZ_SHIFT_DRIFT * f->d) * own[3];
   drift *= oz_select(k > clear, clear / oz_max(k, oz_set(1e-6f)), one);
   oz_v3 s = {OZ_SHIFT_PART * acc[0] + drift * g.x, OZ_SHIFT_PART * acc[1] + drift * g.y,
