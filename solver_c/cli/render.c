@@ -18,7 +18,7 @@ typedef struct render_request {
   double azimuth, elevation, zoom, fps, gigabytes;
 } render_request;
 
-enum { UNSET_ANGLE = 1000000000 };
+enum { UNSET_ANGLE = 1000000000, FITTED = 22 /* caches that tell the camera */ };
 
 /* Pictures on their way to files, a film or a sheet. */
 typedef struct render_job {
@@ -69,6 +69,38 @@ static int picture_options(const render_request *ask, ooze_picture_options *o) {
     o->zoom = (float)ask->zoom;
   }
   return CLI_PARSED;
+}
+
+/* Widens the common camera and colours to a cache, which is read. */
+static ooze_result fit_cache(render_job *job, const char *cache) {
+  ooze_points *points = NULL;
+  int frame = 0;
+  const render_request *ask = job->ask;
+  ooze_result result =
+      cli_use_scene(&job->beside, "render", ask->scene_path, cache, &job->scene_options, &job->why);
+  if (result < 0) return result;
+  if (job->beside.scene) ooze_scene_info_get(job->beside.scene, &job->info);
+  if (job->beside.scene && job->info.framed && !(ask->colour && !ask->range)) return OOZE_OK;
+  cli_frame_of(cache, &frame);
+  result = ooze_points_read(cache, &job->limits, &points, &job->why);
+  if (result >= 0)
+    result = ooze_scene_picture_fit(job->beside.scene, frame, points, &job->picture, &job->why);
+  ooze_points_destroy(points);
+  return result;
+}
+
+/* One camera and one range of colours for all pictures: from the first cache, the last and at most
+ * FITTED - 2 between them. A cache that cannot be read is told where it is drawn. */
+static ooze_result fit_all(render_job *job) {
+  const uint32_t last = job->list.count - 1, n = last < FITTED - 1 ? last : FITTED - 1;
+  ooze_result result = OOZE_OK;
+  cli_busy("fitting the camera to all frames", job->ask->quiet, CLI_STOP_BY_ITSELF);
+  for (uint32_t i = 0; n && i <= n && result != OOZE_ERROR_MEMORY; ++i)
+    result = fit_cache(job, job->list.paths[(uint64_t)i * last / n]);
+  cli_idle();
+  if (result == OOZE_ERROR_MEMORY) return result;
+  job->why.text[0] = 0;
+  return OOZE_OK;
 }
 
 static ooze_result draw_cache(render_job *job, const char *cache, int frame, ooze_image *image) {
@@ -216,6 +248,7 @@ static ooze_result render_all(render_job *job) {
     cli_sweep_beside(ask->out ? ask->out : "");
     if (ask->out) result = ooze_file_can_create(ask->out, &job->why); /* before any picture */
   }
+  if (result >= 0) result = fit_all(job);
   cli_progress_begin(&job->shown, ask->progress, ask->quiet);
   job->quiet = ask->quiet || ask->progress == CLI_PROGRESS_JSON; /* which names the files */
 

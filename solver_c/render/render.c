@@ -142,14 +142,8 @@ static ooze_result draw(picture *p, const oz_loop *loop, ooze_message *why) {
   return OOZE_OK;
 }
 
-ooze_result ooze_render(const ooze_render_desc *d, ooze_image *out, ooze_message *why) {
-  static const uint8_t ink[3] = {35, 37, 41};
-  oz_scene scene;
-  oz_loop loop;
-  picture p;
-  ooze_result r;
-  int a;
-  if (!d || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_render: a pointer is NULL");
+static ooze_result check_desc(const ooze_render_desc *d, ooze_message *why) {
+  if (!d) return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_render: a pointer is NULL");
   if (d->size != sizeof *d)
     return oz_fail(why, OOZE_ERROR_ARGUMENT,
                    "ooze_render_desc has size %u; fill it with its _default()", d->size);
@@ -169,9 +163,37 @@ ooze_result ooze_render(const ooze_render_desc *d, ooze_image *out, ooze_message
   if (!(d->field_of_view >= 1.0f && d->field_of_view <= 160.0f))
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "field_of_view is %g degrees; expected 1 to 160",
                    d->field_of_view);
-  for (a = 0; a < 3; ++a)
+  for (int a = 0; a < 3; ++a)
     if (!isfinite(d->eye[a]) || !isfinite(d->target[a]))
       return oz_fail(why, OOZE_ERROR_ARGUMENT, "the camera is not finite");
+  return OOZE_OK;
+}
+
+ooze_result ooze_render_fit(const ooze_render_desc *d, float bounds[6], float range[2],
+                            ooze_message *why) {
+  oz_scene scene;
+  ooze_result r = check_desc(d, why);
+  if (r) return r;
+  ooze_render_desc free_desc = *d;
+  memset(free_desc.bounds, 0, sizeof free_desc.bounds);
+  r = oz_scene_build(&scene, &free_desc, why);
+  if (!r) {
+    memcpy(bounds, &scene.lower, 3 * sizeof *bounds);
+    memcpy(bounds + 3, &scene.upper, 3 * sizeof *bounds);
+    memcpy(range, scene.range, sizeof scene.range);
+  }
+  oz_scene_free(&scene);
+  return r;
+}
+
+ooze_result ooze_render(const ooze_render_desc *d, ooze_image *out, ooze_message *why) {
+  static const uint8_t ink[3] = {35, 37, 41};
+  oz_scene scene;
+  oz_loop loop;
+  picture p;
+  if (!out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_render: a pointer is NULL");
+  ooze_result r = check_desc(d, why);
+  if (r) return r;
   oz_loop_open(&loop, d->hooks, d->threads);
   r = oz_scene_build(&scene, d, why);
   if (!r) r = ooze_image_create(d->width, d->height, out, why);

@@ -358,10 +358,12 @@ ooze_result oz_scene_build(oz_scene *s, const ooze_render_desc *d, ooze_message 
     s->upper = v3(0.5f, 1.0f, 0.5f);
   }
   if (d->ground == 1) s->ground = d->ground_height;
-  if (d->ground == 2 && !s->has_ground) s->ground = s->lower.y;
-  s->has_ground = d->ground != 0;
+  const int framed = v3_length(v3_sub(v3_of(d->bounds + 3), v3_of(d->bounds))) > 0.0f;
   /* the framed bounds: ground and haze do not change with the fluid */
-  if (v3_length(v3_sub(v3_of(d->bounds + 3), v3_of(d->bounds))) > 0.0f) {
+  if (d->ground == 2 && !s->has_ground)
+    s->ground = framed ? fminf(s->lower.y, d->bounds[1]) : s->lower.y;
+  s->has_ground = d->ground != 0;
+  if (framed) {
     s->lower = v3_of(d->bounds);
     s->upper = v3_of(d->bounds + 3);
   }

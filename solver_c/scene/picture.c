@@ -118,6 +118,16 @@ static void picture_release(picture_job *job) {
   free(job->materials);
 }
 
+/* Is one of the values not 0, and so given? */
+static int any(const float *values, size_t count) {
+  while (count && values[count - 1] == 0.0f) count--;
+  return count > 0;
+}
+
+int oz_picture_is_framed(const oz_picture *p) {
+  return any(p->bounds, 6) && (!p->colour_by || any(p->range, 2));
+}
+
 /* Squares of 1, 2 or 5 times a power of ten, a fifth of the width or less: they stay the same over
  * the frames. */
 static float checker_size(float wide) {
@@ -169,8 +179,9 @@ static ooze_result take_options(picture_job *job, ooze_message *why) {
   if (o->height) desc->height = o->height;
   if (o->samples) desc->samples = o->samples;
   if (o->caption) desc->caption = o->caption;
-  if (o->range[0] != 0.0f || o->range[1] != 0.0f)
-    memcpy(desc->scalar_range, o->range, sizeof o->range);
+  if (any(o->range, 2)) memcpy(desc->scalar_range, o->range, sizeof o->range);
+  if (!any(desc->scalar_range, 2)) memcpy(desc->scalar_range, o->fit_range, sizeof o->fit_range);
+  if (!any(desc->bounds, 6)) memcpy(desc->bounds, o->fit_bounds, sizeof o->fit_bounds);
   if (o->has_view) {
     desc->azimuth = o->azimuth;
     desc->elevation = o->elevation;
@@ -250,7 +261,7 @@ static ooze_result show_values(picture_job *job, ooze_message *why) {
   desc->scalars = job->values;
   desc->scalar_label = labels[job->source];
   desc->colour_map = maps[job->source];
-  if (job->source == 3 && desc->scalar_range[0] == 0.0f && desc->scalar_range[1] == 0.0f)
+  if (job->source == 3 && !any(desc->scalar_range, 2))
     compression_range(job->values, job->count, desc->scalar_range);
   return OOZE_OK;
 }
@@ -273,26 +284,64 @@ static ooze_result build_surface(picture_job *job, ooze_message *why) {
   return ooze_surface_build(&sd, &sp, &job->built, why);
 }
 
+/* Lows then highs, `count` of each; a range that is not set yet becomes the other one. */
+static void widen(float *range, const float *by, size_t count) {
+  const int set = any(range, 2 * count);
+  for (size_t k = 0; k < count; k++) {
+    range[k] = set ? fminf(range[k], by[k]) : by[k];
+    range[count + k] = set ? fmaxf(range[count + k], by[count + k]) : by[count + k];
+  }
+}
+
+static void picture_open(picture_job *job, const ooze_scene *scene, const ooze_points *points,
+                         const ooze_picture_options *given) {
+  memset(job, 0, sizeof *job);
+  job->scene = scene;
+  job->points = points;
+  ooze_picture_options_default(&job->o);
+  if (given && given->size >= sizeof given->size)
+    memcpy(&job->o, given, given->size < sizeof job->o ? given->size : sizeof job->o);
+  ooze_render_desc_default(&job->desc);
+  job->view.smoothing = 1;
+}
+
+/* The description of a picture, all but its surface. */
+static ooze_result describe(picture_job *job, double frame, ooze_message *why) {
+  if (job->scene) take_scene_view(job);
+  ooze_result result = take_points(job, why);
+  if (result >= 0) result = take_options(job, why);
+
+  if (result >= 0 && job->scene) result = show_scene(job, frame, why);
+  if (result >= 0) show_glow(job);
+  if (result >= 0 && job->source) result = show_values(job, why);
+  return result;
+}
+
+ooze_result ooze_scene_picture_fit(const ooze_scene *scene, double frame, const ooze_points *points,
+                                   ooze_picture_options *fit, ooze_message *why) {
+  picture_job job;
+  float bounds[6] = {0.0f}, range[2] = {0.0f};
+  if (!points || !fit || fit->size != sizeof *fit)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "no points or options given");
+  picture_open(&job, scene, points, fit);
+  memset(job.o.fit_bounds, 0, sizeof job.o.fit_bounds);
+  memset(job.o.fit_range, 0, sizeof job.o.fit_range);
+  job.o.style = OOZE_PICTURE_SPHERES; /* about as large as the surface, and at hand */
+  ooze_result result = describe(&job, frame, why);
+  if (result >= 0 && job.count) result = ooze_render_fit(&job.desc, bounds, range, why);
+  if (result >= 0 && any(bounds, 6)) widen(fit->fit_bounds, bounds, 3);
+  if (result >= 0 && any(range, 2)) widen(fit->fit_range, range, 1);
+  picture_release(&job);
+  return result < 0 ? result : OOZE_OK;
+}
+
 ooze_result ooze_scene_picture(const ooze_scene *scene, double frame, const ooze_points *points,
                                const ooze_surface *surface, const ooze_picture_options *given,
                                ooze_image *out, ooze_message *why) {
   picture_job job;
-  memset(&job, 0, sizeof job);
   if (!points || !out) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no points given");
-  job.scene = scene;
-  job.points = points;
-  ooze_picture_options_default(&job.o);
-  if (given && given->size >= sizeof given->size)
-    memcpy(&job.o, given, given->size < sizeof job.o ? given->size : sizeof job.o);
-  ooze_render_desc_default(&job.desc);
-  job.view.smoothing = 1;
-  if (scene) take_scene_view(&job);
-  ooze_result result = take_points(&job, why);
-  if (result >= 0) result = take_options(&job, why);
-
-  if (result >= 0 && scene) result = show_scene(&job, frame, why);
-  if (result >= 0) show_glow(&job);
-  if (result >= 0 && job.source) result = show_values(&job, why);
+  picture_open(&job, scene, points, given);
+  ooze_result result = describe(&job, frame, why);
   if (result >= 0 && job.style == OOZE_PICTURE_SURFACE && job.count) {
     if (!surface) result = build_surface(&job, why);
     job.desc.surface = surface ? surface : job.built;

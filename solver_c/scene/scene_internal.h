@@ -96,6 +96,7 @@ typedef struct oz_picture {
   float range[2], azimuth, elevation, zoom, eye[3], target[3], field_of_view, bounds[6];
   char *caption;
 } oz_picture;
+int oz_picture_is_framed(const oz_picture *picture); /* by bounds, and a range of its colours */
 
 typedef struct oz_output {
   char *name;

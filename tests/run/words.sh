@@ -40,6 +40,20 @@ expect 2 'surface: of frames 1 to 8 none is from 1 to 8 in steps of 20' \
 for range in 3x 3- 3-4x 4-3; do
   expect 1 "--frames: '$range' is no range" "$ooze" render a --frames $range -o nothing.png
 done
+# one camera for all pictures of a command, other than that of a frame alone; bounds of the scene
+# count for both
+for bounds in '' '"picture": {"bounds": [-0.2, 0, -0.2, 0.2, 0.3, 0.2]},'; do
+  rm -rf moves && mkdir moves && cp -r a/points moves
+  sed "2s/^/$bounds/" "$small" >moves/scene.json
+  tiny='--size 64x36 --samples 1 --spheres --quiet'
+  # shellcheck disable=SC2086
+  "$ooze" render moves --frames 1 -o alone.png $tiny && "$ooze" render moves -o all.png $tiny ||
+    fail 'no pictures'
+  cmp -s alone.png all.0001.png
+  same=$?
+  [ -n "$bounds" ] && [ $same != 0 ] && fail 'a scene with bounds has another camera in a film'
+  [ -z "$bounds" ] && [ $same = 0 ] && fail 'each frame of a film has a camera of its own'
+done
 # refusals: one line each, with file, line, key, value and the range
 expect 1 'which scene' "$ooze" run
 expect 2 'small.json' "$ooze" run "$here/no/small.json"

@@ -192,4 +192,55 @@ OZ_CASE(lava_glows_by_its_temperature) {
   ooze_scene_destroy(s);
 }
 
+/* Points of a block, and the same after half of them rose and all sped up: the range and the camera
+ * of the one are not those of the other. */
+OZ_CASE(pictures_of_one_fit_have_one_camera_one_floor_and_one_range) {
+  ooze_points *points = NULL;
+  ooze_scene *s =
+      open_scene("{\"solver\": {\"particle_separation\": 0.1}, \"materials\": {\"m\": {}},"
+                 "\"fluids\": {\"a\": {\"material\": \"m\", \"shape\": \"box\", \"size\": "
+                 "[0.4, 0.4, 0.4], \"velocity\": [1, 0, 0]}}, \"output\": {\"frames\": [1, 2]}}",
+                 &points);
+  ooze_picture_options alone, shared;
+  ooze_image image[2][2]; /* with the fit or without, frame */
+  ooze_picture_options_default(&alone);
+  alone.width = alone.height = SIDE;
+  alone.style = OOZE_PICTURE_SPHERES;
+  alone.colour_by = "speed";
+  alone.threads = 1;
+  shared = alone;
+  float *x = floats_of(points, "P"), *v = floats_of(points, "v");
+  const uint64_t count = ooze_points_count(points);
+  for (int pass = 0; pass < 2; pass++)
+    for (int frame = 0; frame < 2; frame++) {
+      for (uint64_t i = 0; i < count; i++) {
+        x[3 * i + 1] += i % 2 ? (frame ? 1.0f : pass ? -1.0f : 0.0f) : 0.0f;
+        v[3 * i] = frame ? 3.0f : 1.0f;
+      }
+      ooze_image_default(&image[pass][frame]);
+      if (!pass)
+        CHECK(ooze_scene_picture_fit(s, 1, points, &shared, &why) == OOZE_OK, "%s", why.text);
+      CHECK(ooze_scene_picture(s, 1, points, NULL, pass ? &shared : &alone, &image[pass][frame],
+                               &why) == OOZE_OK,
+            "%s", why.text);
+    }
+  CHECK_NEAR(shared.fit_bounds[1], -0.2, 0.011, "half of the block; a ball ends at it");
+  CHECK_NEAR(shared.fit_bounds[4], 1.2, 0.011, "half of the block, 1 m higher");
+  CHECK_NEAR(shared.fit_range[0], 1.0, 1e-6, "the slow frame");
+  CHECK_NEAR(shared.fit_range[1], 3.0, 1e-6, "the fast frame");
+  int differ[2] = {0, 0}; /* of the floor in front and to the left, where no shadow falls */
+  for (int pass = 0; pass < 2; pass++)
+    for (int y = SIDE - SIDE / 10; y < SIDE; y++)
+      for (int i = 0; i < 3 * SIDE / 4; i++) {
+        const uint8_t *a = image[pass][0].rgb, *b = image[pass][1].rgb;
+        const int k = 3 * SIDE * y + i;
+        differ[pass] += abs(a[k] - b[k]) > 6;
+      }
+  CHECK(differ[0] > 0, "each by itself, the floor changes");
+  CHECK(differ[1] == 0, "%d of the floor's values changed", differ[1]);
+  for (int k = 0; k < 4; k++) ooze_image_free(&image[k / 2][k % 2]);
+  ooze_points_destroy(points);
+  ooze_scene_destroy(s);
+}
+
 OZ_TEST_MAIN()

@@ -77,6 +77,8 @@ typedef struct ooze_scene_info {
   const char *text;            /* the scene as it is run, with wedge and sets in it: JSON */
   uint32_t bodies;             /* entries: one may stand for several copies */
   uint32_t automatic_substeps; /* 1: `substeps` or more */
+  /* 1: picture has what frames and colours it, so that its pictures need no fit */
+  uint32_t framed;
 } ooze_scene_info;
 OOZE_API ooze_result ooze_scene_info_get(const ooze_scene *scene, ooze_scene_info *out);
 /* NULL past the end */
@@ -128,6 +130,9 @@ typedef struct ooze_picture_options {
   uint32_t has_view; /* 1: azimuth, elevation, zoom below in place of the scene's camera */
   float azimuth, elevation, zoom;
   const char *caption; /* NULL: the scene's */
+  /* What several pictures share (ooze_scene_picture_fit): taken where nothing else gives bounds or
+   * range. All 0: from each picture's own particles. */
+  float fit_bounds[6], fit_range[2];
 } ooze_picture_options;
 
 /* Cached points, shaded. scene may be NULL: neutral looks, no colliders, camera framed by itself.
@@ -137,6 +142,11 @@ OOZE_API ooze_result ooze_scene_picture(const ooze_scene *scene, double frame,
                                         const ooze_points *points, const ooze_surface *surface,
                                         const ooze_picture_options *options, ooze_image *out,
                                         ooze_message *why);
+/* Widens fit_bounds and fit_range to what one frame shows. After all frames of a film they hold
+ * its camera and colours still. */
+OOZE_API ooze_result ooze_scene_picture_fit(const ooze_scene *scene, double frame,
+                                            const ooze_points *points,
+                                            ooze_picture_options *options, ooze_message *why);
 
 /* ---- Running ----------------------------------------------------------------------------- */
 

@@ -480,6 +480,9 @@ typedef struct ooze_render_desc {
 } ooze_render_desc;
 
 OOZE_API ooze_result ooze_render(const ooze_render_desc *desc, ooze_image *out, ooze_message *why);
+/* Bounds and range that the description's picture would take from its particles and shapes. */
+OOZE_API ooze_result ooze_render_fit(const ooze_render_desc *desc, float bounds[6],
+                                     float scalar_range[2], ooze_message *why);
 
 /* ---- Defaults ---------------------------------------------------------------------------- */
 
