@@ -51,6 +51,8 @@ static ooze_result one(const ooze_scene *s, oz_fill *fill, const oz_body_item *b
                      "%s: bodies.%s: not one particle fits in at a separation of %g m%s", s->file,
                      b->fill.name, (double)s->separation,
                      cut ? ": its room is taken by other bodies" : "");
+  if (result == OOZE_OK && !copy)
+    result = oz_fluid_copies_fit(fill, &b->fill, "bodies", cloud.count, why);
   for (uint32_t i = 0; i < cloud.count; i++) {
     double x[3] = {(double)cloud.x[i][0], (double)cloud.x[i][1], (double)cloud.x[i][2]}, local[3];
     oz_pose_unapply(&f.pose, x, local);

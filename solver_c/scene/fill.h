@@ -49,6 +49,8 @@ ooze_result oz_shape_tessellate(const oz_shape *shape, ooze_mesh *out, ooze_mess
 
 /* ---- Filling (fill_fluid.c) -------------------------------------------------------------- */
 
+enum { OZ_MOST_PARTICLES = 1 << 30 }; /* of a solver */
+
 enum { OZ_EMIT_ONCE = 0, OZ_EMIT_VOLUME = 1, OZ_EMIT_SURFACE = 2 };
 
 typedef struct oz_fluid {
@@ -72,6 +74,11 @@ typedef struct oz_fluid {
 
 /* Where copy (i, j, k), number `copy`, stands. */
 void oz_fluid_copy(const oz_fluid *fluid, const uint32_t at[3], uint64_t copy, ooze_pose *out);
+
+/* Refuses copies of `each` particles that are more than the fill's. `part`: its name in a scene. */
+struct oz_fill;
+ooze_result oz_fluid_copies_fit(const struct oz_fill *fill, const oz_fluid *fluid, const char *part,
+                                uint64_t each, ooze_message *why);
 
 typedef struct oz_cloud {
   float (*x)[3];

@@ -148,6 +148,27 @@ void oz_fluid_copy(const oz_fluid *fluid, const uint32_t at[3], uint64_t copy, o
   out->rotation[3] = q[3] * o[3] - q[1] * o[1];
 }
 
+ooze_result oz_fluid_copies_fit(const oz_fill *fill, const oz_fluid *f, const char *part,
+                                uint64_t each, ooze_message *why) {
+  const uint64_t copies = (uint64_t)f->count[0] * f->count[1] * f->count[2];
+  if (copies <= 1 || !each || copies <= fill->most / each) return OOZE_OK;
+  return oz_fail(why, OOZE_ERROR_LIMIT,
+                 "%s.%s.count: %u x %u x %u copies of %llu particles are more than the %llu that "
+                 "%s; expected %llu copies at most, or a larger particle_separation%s",
+                 part, f->name, f->count[0], f->count[1], f->count[2], (unsigned long long)each,
+                 (unsigned long long)fill->most,
+                 fill->most < OZ_MOST_PARTICLES ? "the memory allowed holds" : "a solver holds",
+                 (unsigned long long)(fill->most / each),
+                 fill->most < OZ_MOST_PARTICLES ? " or --max-memory" : "");
+}
+
+/* Do copies stand clear of each other, so that all have as many particles as the first? */
+static int stand_clear(const oz_fluid *f, const double low[3], const double high[3]) {
+  for (int a = 0; a < 3; a++)
+    if (f->count[a] > 1 && !(fabs((double)f->step[a]) >= 0.999 * (high[a] - low[a]))) return 0;
+  return 1;
+}
+
 ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn solid, const void *user,
                           oz_cloud *out, uint64_t *cut, ooze_message *why) {
   oz_pour p;
@@ -162,6 +183,7 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
   p.cut = cut;
   p.why = why;
   uint64_t copy = 0;
+  int clear = 0;
   for (uint32_t i = 0; i < fluid->count[0] && result == OOZE_OK; i++)
     for (uint32_t j = 0; j < fluid->count[1] && result == OOZE_OK; j++)
       for (uint32_t k = 0; k < fluid->count[2] && result == OOZE_OK; k++, copy++) {
@@ -173,6 +195,10 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
         for (int a = 0; a < 3; a++) p.own.low[a] = 1e300, p.own.high[a] = -1e300;
         int known = oz_shape_bounds(&fluid->shape, low, high);
         for (int a = 0; a < 3; a++) box_low[a] = -1e300, box_high[a] = 1e300;
+        if (known && !copy) {
+          world_bounds(&pose, low, high, 0.0, box_low, box_high);
+          clear = stand_clear(fluid, box_low, box_high);
+        }
         if (known) world_bounds(&pose, low, high, 2.0 * fill->d, box_low, box_high);
         if (!oz_near_build(&p.near, fill, box_low, box_high)) result = oz_pour_no_memory(&p);
         if (result == OOZE_OK)
@@ -180,6 +206,8 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
                                                         : oz_pour_shape(&p, &pose, copy);
         oz_near_release(&p.near);
         memset(&p.near, 0, sizeof p.near);
+        if (result == OOZE_OK && !copy && clear)
+          result = oz_fluid_copies_fit(fill, fluid, "fluids", out->count, why);
         if (result != OOZE_OK || out->count == before) continue;
         if (!remember(fill, &p.own, out->x + before, out->count - before))
           result = oz_pour_no_memory(&p);

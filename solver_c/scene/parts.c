@@ -135,7 +135,13 @@ ooze_result oz_read_copies(oz_reader *r, const char *group, json_t *object, oz_f
   OZ_TRY_OK(oz_get_float(r, group, object, "turn", &f->turn));
   OZ_TRY_OK(oz_get_list(r, group, object, "count", 3, count, &has));
   for (int k = 0; has && k < 3; k++) f->count[k] = (uint32_t)count[k];
-  return OOZE_OK;
+  const double copies = has ? count[0] * count[1] * count[2] : 1.0;
+  if (copies <= OZ_MOST_PARTICLES) return OOZE_OK;
+  oz_down(r, "count");
+  return oz_refuse(r, OOZE_ERROR_LIMIT,
+                   "%g x %g x %g are %g copies; expected %u at most, as many as a solver holds "
+                   "particles",
+                   count[0], count[1], count[2], copies, OZ_MOST_PARTICLES);
 }
 
 /* ---- Fluids ------------------------------------------------------------------------------ */

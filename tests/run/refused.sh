@@ -36,6 +36,17 @@ printf 'v 0 0 0\nv 2e9 0 0\nv 0 0.1 0\nf 1 2 3\n' >sliver.obj
 expect 2 'collider c: a mesh of 1e+08 m^2 needs about 4e+10 points 0.05 m apart' \
   timeout 20 "$ooze" run ball.json -o sliver \
   --set 'colliders={"c":{"shape":"mesh","file":"sliver.obj","boundary":"particles","shell":true}}'
+# more copies than fit, before they are filled
+for part in fluids bodies; do
+  item='{"material": "m", "shape": "box", "size": [0.2, 0.2, 0.2], "step": [1, 1, 1]'
+  expect 2 "$part.c.count: 2000 x 1000 x 1000 are 2e+09 copies; expected 1073741824 at most" \
+    timeout 20 "$ooze" info ball.json --set "$part.c=$item, \"count\": [2000, 1000, 1000]}"
+  for command in info 'run -o copies'; do
+    # shellcheck disable=SC2086
+    expect 2 "$part.c.count: 1000 x 1000 x 100 copies of 64 particles are more than the 107374182" \
+      timeout 20 "$ooze" $command ball.json --set "$part.c=$item, \"count\": [1000, 1000, 100]}"
+  done
+done
 # words of the command line
 for frames in 99999999999-999999999999 5-3 1-2-3 x; do
   expect 1 'is no range of frames' "$ooze" run "$small" -o f --frames $frames
