@@ -69,6 +69,13 @@ static ooze_result match_parts(oz_session *s, const json_t *meta) {
   return OOZE_OK;
 }
 
+/* Of a scene as checkpoints have it. */
+static double separation_in(const json_t *scene) {
+  const json_t *value = json_object_get(json_object_get(scene, "solver"), "particle_separation");
+  return json_is_number(value) ? json_number_value(value)
+                               : oz_key_default("solver", "particle_separation", 0);
+}
+
 /* The state of a checkpoint; *out_changes counts values of the scene that have changed since. */
 static ooze_result go_on(oz_session *s, const char *path, const void *memory, size_t bytes,
                          const json_t *meta, uint32_t *out_changes) {
@@ -76,6 +83,13 @@ static ooze_result go_on(oz_session *s, const char *path, const void *memory, si
   const json_t *frame = json_object_get(meta, "frame"), *then = json_object_get(meta, "scene");
   if (!json_is_integer(frame) || !json_is_object(then))
     return oz_fail(s->why, OOZE_ERROR_FORMAT, "%s: is a checkpoint of another program", path);
+  const double was = separation_in(then), is = (double)scene->separation;
+  if ((float)was != scene->separation)
+    return oz_fail(s->why, OOZE_ERROR_ARGUMENT,
+                   "%s: solver.particle_separation is %g m and that of %s %g m, which "
+                   "--accept-changes cannot change: each particle has its size; a run without "
+                   "--resume begins again",
+                   scene->file, is, path, was);
   changes c = {s, 0, ""};
   json_t *now = oz_scene_motion(scene);
   /* through text, as the other one went */

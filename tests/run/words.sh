@@ -26,6 +26,11 @@ expect 2 'materials.thin.viscosity: 1 -> 2' "$ooze" run "$small" -o a \
   --set 'output.frames=[1,8]' --set materials.thin.viscosity=2 --resume
 expect 0 '"last_frame":8' "$ooze" run "$small" -o a \
   --set 'output.frames=[1,8]' --set materials.thin.viscosity=2 --resume --accept-changes --json
+for accept in '' --accept-changes; do
+  # shellcheck disable=SC2086
+  expect 2 'which --accept-changes cannot change' "$ooze" run "$small" -o a \
+    --set solver.particle_separation=0.02 --resume $accept
+done
 # the same scene with two models: a row each, the picture, and a model that there is not
 expect 0 '"stable_step"' \
   "$ooze" compare "$small" --models blend,springs -o both --frames 3 --no-stable-step --json
