@@ -248,6 +248,9 @@ static ooze_result render_all(render_job *job) {
     cli_sweep_beside(ask->out ? ask->out : "");
     if (ask->out) result = ooze_file_can_create(ask->out, &job->why); /* before any picture */
   }
+  /* a cache that is not there is told before a program that is not */
+  if (result >= 0 && job->film && ooze_file_exists(job->list.paths[0]))
+    result = ooze_movie_can_write(ask->out, &job->why);
   if (result >= 0) result = fit_all(job);
   cli_progress_begin(&job->shown, ask->progress, ask->quiet);
   job->quiet = ask->quiet || ask->progress == CLI_PROGRESS_JSON; /* which names the files */

@@ -13,14 +13,17 @@
 struct ooze_movie {
   int unused;
 };
+ooze_result ooze_movie_can_write(const char *path, ooze_message *why) {
+  return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
+                 "%s: movies are not written on this system; write frames", path);
+}
 ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, double fps,
                             ooze_movie **out, ooze_message *why) {
   (void)width;
   (void)height;
   (void)fps;
   (void)out;
-  return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
-                 "%s: movies are not written on this system; write frames", path);
+  return ooze_movie_can_write(path, why);
 }
 ooze_result ooze_movie_add(ooze_movie *m, const ooze_image *frame, ooze_message *why) {
   (void)m;
@@ -63,6 +66,19 @@ static int find_program(const char *name, char *out, size_t capacity) {
   return 0;
 }
 
+static ooze_result find_ffmpeg(const char *path, char *out, size_t capacity, ooze_message *why) {
+  if (find_program("ffmpeg", out, capacity)) return OOZE_OK;
+  return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
+                 "%s: ffmpeg is not installed (not found in PATH); write .png frames instead",
+                 path);
+}
+
+ooze_result ooze_movie_can_write(const char *path, ooze_message *why) {
+  char program[1024];
+  if (!path) return oz_fail(why, OOZE_ERROR_ARGUMENT, "ooze_movie_can_write: a pointer is NULL");
+  return find_ffmpeg(path, program, sizeof program, why);
+}
+
 ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, double fps,
                             ooze_movie **out, ooze_message *why) {
   char program[1024], size[32], rate[32], target[4200];
@@ -73,10 +89,7 @@ ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height, d
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "a movie of %u x %u pixels at %g frames a second",
                    width, height, fps);
   *out = NULL;
-  if (!find_program("ffmpeg", program, sizeof program))
-    return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
-                   "%s: ffmpeg is not installed (not found in PATH); write .png frames instead",
-                   path);
+  if ((r = find_ffmpeg(path, program, sizeof program, why))) return r;
   m = (ooze_movie *)calloc(1, sizeof *m);
   if (!m) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: no memory", path);
   m->width = width;

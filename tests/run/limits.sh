@@ -60,6 +60,9 @@ for what in stretch compression temperature; do
   expect 0 "$what.png" \
     "$ooze" render a/points/small.0008.bgeo.sc -o $what.png --size 160x90 --colour-by $what
 done
+# before any cache is read
+echo none >bad.ply
+expect 2 'film.mp4: ffmpeg is not installed' env PATH=/none "$ooze" render bad.ply -o film.mp4
 if command -v ffmpeg >/dev/null; then
   expect 0 film.mp4 \
     "$ooze" render a --frames 5-8 -o film.mp4 --size 160x90 --spheres --colour-by speed

@@ -373,6 +373,8 @@ OOZE_API ooze_result ooze_image_sheet(const ooze_image *const *images, const cha
                                       ooze_image *out, ooze_message *why);
 
 typedef struct ooze_movie ooze_movie; /* an ffmpeg at the other end of a pipe */
+/* Before any frame is drawn: is there an ffmpeg? */
+OOZE_API ooze_result ooze_movie_can_write(const char *path, ooze_message *why);
 OOZE_API ooze_result ooze_movie_open(const char *path, uint32_t width, uint32_t height,
                                      double frames_per_second, ooze_movie **out, ooze_message *why);
 OOZE_API ooze_result ooze_movie_add(ooze_movie *m, const ooze_image *frame, ooze_message *why);
