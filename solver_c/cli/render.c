@@ -95,7 +95,7 @@ static ooze_result fit_all(render_job *job) {
   const uint32_t last = job->list.count - 1, n = last < FITTED - 1 ? last : FITTED - 1;
   ooze_result result = OOZE_OK;
   cli_busy("fitting the camera to all frames", job->ask->quiet, CLI_STOP_BY_ITSELF);
-  for (uint32_t i = 0; n && i <= n && result != OOZE_ERROR_MEMORY; ++i)
+  for (uint32_t i = 0; n && i <= n && result >= 0; ++i)
     result = fit_cache(job, job->list.paths[(uint64_t)i * last / n]);
   cli_idle();
   if (result == OOZE_ERROR_MEMORY) return result;
