@@ -105,7 +105,6 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
     putchar('\n');
   } else {
     char size[32];
-    double dt = i.substeps ? 1.0 / (i.frames_per_second * i.substeps) : 0.0;
     print_bytes(e.bytes, size, sizeof size);
     printf("%s: scene%s%s\n", path, wedge ? ", wedge " : "", wedge ? wedge : "");
     if (i.about[0]) printf("  %s\n", i.about);
@@ -123,8 +122,9 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
     printf("  frames      %d to %d at %g a second\n", i.first_frame, i.last_frame,
            i.frames_per_second);
     if (i.substeps)
-      printf("  steps       %u a frame of 1/%.4g s, %llu in all%s; ", i.substeps, 1.0 / dt,
-             (unsigned long long)e.steps, i.automatic_substeps ? ", or more (automatic)" : "");
+      printf("  steps       %u a frame of 1/%.4g s, %llu in all%s; ", i.substeps,
+             1.0 / i.substep_seconds, (unsigned long long)e.steps,
+             i.automatic_substeps ? ", or more (automatic)" : "");
     else
       printf("  steps       follow the motion; ");
     print_iterations(i.velocity_iterations, i.position_iterations);

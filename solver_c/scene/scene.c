@@ -306,9 +306,11 @@ ooze_result ooze_scene_info_get(const ooze_scene *s, ooze_scene_info *out) {
   i.last_frame = s->output.last;
   i.frames_per_second = s->output.fps;
   i.separation = s->separation;
-  if (!(s->start.params.cfl > 0.0f))
-    i.substeps =
-        oz_substeps_least(&s->start.params, (double)s->start.params.time_scale / s->output.fps);
+  if (!(s->start.params.cfl > 0.0f)) {
+    const double frame = (double)s->start.params.time_scale / s->output.fps;
+    i.substeps = oz_substeps_least(&s->start.params, frame);
+    i.substep_seconds = i.substeps ? frame / i.substeps : 0.0;
+  }
   i.automatic_substeps = s->start.params.substeps == 0;
   i.velocity_iterations = s->start.params.velocity_iterations;
   i.position_iterations = s->start.params.position_iterations;

@@ -79,6 +79,7 @@ typedef struct ooze_scene_info {
   uint32_t automatic_substeps; /* 1: `substeps` or more */
   /* 1: picture has what frames and colours it, so that its pictures need no fit */
   uint32_t framed;
+  double substep_seconds; /* s of the solver's time, at the first frame; 0: follows the motion */
 } ooze_scene_info;
 OOZE_API ooze_result ooze_scene_info_get(const ooze_scene *scene, ooze_scene_info *out);
 /* NULL past the end */
