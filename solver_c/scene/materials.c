@@ -41,14 +41,18 @@ static ooze_result make_material(oz_reader *r, const char *name, json_t *object)
     result = find_preset(r, "preset", preset, &p);
     if (result == OOZE_OK) *m = p.material;
   }
-  /* Colours: by look, else by preset, else by the material's own name. */
   static const float other[8][3] = {
       {0.36f, 0.60f, 0.86f}, {0.90f, 0.55f, 0.25f}, {0.45f, 0.74f, 0.42f}, {0.80f, 0.38f, 0.45f},
       {0.62f, 0.52f, 0.82f}, {0.88f, 0.78f, 0.36f}, {0.40f, 0.72f, 0.74f}, {0.66f, 0.56f, 0.48f}};
-  /* materials without a look can be told apart */
-  memcpy(l->look.colour, index % 8 ? other[index % 8] : l->look.colour, sizeof l->look.colour);
+  /* Colours: by look, else by preset, else by the material's own name; those of no colour at all
+   * can be told apart. */
   const char *by = look ? look : preset ? preset : name;
-  if (result == OOZE_OK && !ooze_look_preset(by, &l->look) && look) {
+  const int known = ooze_look_preset(by, &l->look);
+  l->plain = !known && !json_object_get(object, "colour");
+  uint32_t plain = 0;
+  for (uint32_t i = 0; i < index; i++) plain += s->looks[i].plain;
+  if (l->plain && plain) memcpy(l->look.colour, other[plain % 8], sizeof l->look.colour);
+  if (result == OOZE_OK && !known && look) {
     oz_down(r, "look");
     result = oz_refuse(r, OOZE_ERROR_NOT_FOUND,
                        "there is no look \"%s\"; the name of a material preset would fit", look);

@@ -22,6 +22,7 @@ double oz_solid_distance(const oz_solids *solids, uint32_t collider, const doubl
 typedef struct oz_looked {
   ooze_look look;
   char *name;
+  uint32_t plain; /* 1: no colour of its own */
 } oz_looked;
 
 /* Values that may change while a scene runs. */

@@ -448,6 +448,25 @@ OZ_CASE(cameras_that_show_nothing_are_refused) {
   refused(MINIMAL(",\n\"picture\": {\"bounds\": [-1, 1, 0, 2, -1, 1]}"), NULL,
           "picture.bounds: y goes from 1 to -1; expected [x, y, z, x, y, z], low then high");
   refused(MINIMAL(",\n\"picture\": {\"eye\": [0, 1, 0], \"target\": [0, 1, 0]}"), NULL,
+OZ_CASE(materials_without_a_colour_can_be_told_apart) {
+  ooze_scene *s =
+      load(MINIMAL(",\n\"materials\": {\"a\": {}, \"honey\": {}, \"b\": {}, \"c\": {\"colour\": "
+                   "[1, 0, 0]}, \"d\": {}}"),
+           NULL);
+  CHECK(s != NULL, "%s", why.text);
+  ooze_look first, honey;
+  ooze_look_default(&first);
+  ooze_look_preset("honey", &honey);
+  const size_t colour = sizeof first.colour;
+  CHECK(memcmp(s->looks[0].look.colour, first.colour, colour) == 0, "the first is neutral");
+  CHECK(memcmp(s->looks[1].look.colour, honey.colour, colour) == 0, "a preset's name");
+  CHECK(s->looks[3].look.colour[0] == 1.0f && s->looks[3].look.colour[1] == 0.0f, "as given");
+  for (int i = 0; i < 4; i += 2)
+    for (int k = i + 2; k < 5; k += 2)
+      CHECK(memcmp(s->looks[i].look.colour, s->looks[k].look.colour, colour) != 0, "%d %d", i, k);
+  ooze_scene_destroy(s);
+}
+
           "picture.target: is where eye is");
 }
 
