@@ -394,6 +394,8 @@ static int run_scene(const run_request *ask, const ooze_scene *scene, show *w, o
               info.first_frame, info.last_frame);
     return CLI_USAGE;
   }
+  if (ask->frames && run.first_frame < info.first_frame && run.last_frame >= info.first_frame)
+    cli_error("--frames %s: the scene begins with frame %d", ask->frames, info.first_frame);
 
   cli_busy(ask->resume ? "checking files and filling shapes" : "filling shapes with particles",
            w->quiet, CLI_STOP_AT_ONCE);

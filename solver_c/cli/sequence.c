@@ -156,6 +156,9 @@ int cli_sequence_gather(cli_sequence *s, const char *command, const char *const 
     if (*code == CLI_MEMORY) cli_error("%s: out of memory", command);
     if (*code != CLI_DONE) return 0;
   }
+  const int cut = any && ((low > -1000000 && low < first) || (high < 1000000 && high > last));
+  if (s->count && cut)
+    cli_error("%s: --frames %d-%d: there are frames %d to %d", command, low, high, first, last);
   if (s->count) return 1;
   low = low > -1000000 ? low : first, high = high < 1000000 ? high : last;
   cli_error("%s: of frames %d to %d none is from %d to %d in steps of %u", command, first, last,

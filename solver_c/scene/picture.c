@@ -179,6 +179,11 @@ static ooze_result take_options(picture_job *job, ooze_message *why) {
   if (o->height) desc->height = o->height;
   if (o->samples) desc->samples = o->samples;
   if (o->caption) desc->caption = o->caption;
+  if (any(o->range, 2) && !job->source)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT,
+                   "a range of %g to %g is of no use where colours show materials; expected to be "
+                   "coloured by speed, stretch, compression or temperature",
+                   (double)o->range[0], (double)o->range[1]);
   if (any(o->range, 2)) memcpy(desc->scalar_range, o->range, sizeof o->range);
   if (!any(desc->scalar_range, 2)) memcpy(desc->scalar_range, o->fit_range, sizeof o->fit_range);
   if (!any(desc->bounds, 6)) memcpy(desc->bounds, o->fit_bounds, sizeof o->fit_bounds);

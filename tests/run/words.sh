@@ -25,13 +25,13 @@ expect 0 '"last_frame":6' \
   "$ooze" run "$small" -o a --set 'output.frames=[1,6]' --quiet --json --resume
 expect 2 'materials.thin.viscosity: 1 -> 2' "$ooze" run "$small" -o a \
   --set 'output.frames=[1,8]' --set materials.thin.viscosity=2 --resume
-expect 0 '"last_frame":8' "$ooze" run "$small" -o a \
-  --set 'output.frames=[1,8]' --set materials.thin.viscosity=2 --resume --accept-changes --json
 for accept in '' --accept-changes; do
   # shellcheck disable=SC2086
   expect 2 'which --accept-changes cannot change' "$ooze" run "$small" -o a \
     --set solver.particle_separation=0.02 --resume $accept
 done
+expect 0 '"last_frame":8' "$ooze" run "$small" -o a \
+  --set 'output.frames=[1,8]' --set materials.thin.viscosity=2 --resume --accept-changes --json
 # the same scene with two models: a row each, the picture, and a model that there is not
 expect 0 '"stable_step"' \
   "$ooze" compare "$small" --models blend,springs -o both --frames 3 --no-stable-step --json
@@ -46,6 +46,12 @@ expect 2 'surface: of frames 1 to 8 none is from 1 to 8 in steps of 20' \
 for range in 3x 3- 3-4x 4-3; do
   expect 1 "--frames: '$range' is no range" "$ooze" render a --frames $range -o nothing.png
 done
+# no frame and no number dropped without a word
+expect 0 'render: --frames 0-2: there are frames 1 to 8' \
+  "$ooze" render a --frames 0-2 -o few.png --size 64x36 --spheres
+expect 0 '--frames 0-2: the scene begins with frame 1' "$ooze" run "$small" -o zero --frames 0-2
+expect 2 'a range of 0 to 1 is of no use where colours show materials' \
+  "$ooze" render a --frames 8 -o range.png --size 64x36 --spheres --range 0,1
 # one camera for all pictures of a command, other than that of a frame alone; bounds of the scene
 # count for both
 for bounds in '' '"picture": {"bounds": [-0.2, 0, -0.2, 0.2, 0.3, 0.2]},'; do
