@@ -132,8 +132,9 @@ static int info_scene(const char *path, const char *wedge, const cli_list *sets,
     print_time(e.seconds, time, sizeof time);
     if (i.substeps)
       printf("  time        about %s of stepping on this machine, without files\n", time);
-    printf("  parts       %u fluids, %u bodies, %u emitters, %u colliders\n  materials  ", i.fluids,
-           i.bodies, i.emitters, i.colliders);
+    printf("  parts       %u fluid%s, %u bod%s, %u emitter%s, %u collider%s\n  materials  ",
+           i.fluids, i.fluids == 1 ? "" : "s", i.bodies, i.bodies == 1 ? "y" : "ies", i.emitters,
+           i.emitters == 1 ? "" : "s", i.colliders, i.colliders == 1 ? "" : "s");
     for (uint32_t k = 0; k < i.materials; ++k) printf(" %s", ooze_scene_material_name(scene, k));
     printf("\n");
     if (i.wedges) {

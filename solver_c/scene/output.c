@@ -50,7 +50,8 @@ static ooze_result read_channels(oz_reader *r, json_t *object, uint32_t *out) {
     snprintf(word, sizeof word, "%.*s", (int)(length < 63 ? length : 63), text);
     while (k < count && strcmp(names[k], word) != 0) k++;
     if (k == count)
-      return oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no channel %s; expected some of %s", word,
+      return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                       "there is no channel %s; expected some of %s, with blanks between", word,
                        all);
     *out |= bit[k];
   }

@@ -172,6 +172,17 @@ static ooze_result find_file(oz_reader *r, const char *group, json_t *object, oz
   return OOZE_OK;
 }
 
+/* " a b c " as "a, b or c". */
+static void list_keys(const char *keys, char *out, size_t room) {
+  out[0] = 0;
+  for (const char *word = keys + 1; *word;) {
+    const size_t length = strcspn(word, " "), at = strlen(out);
+    const char *next = word + length + 1;
+    snprintf(out + at, room - at, "%s%.*s", !at ? "" : *next ? ", " : " or ", (int)length, word);
+    word = next;
+  }
+}
+
 /* Keys of a size that the shape does not have are refused. */
 static ooze_result check_size_keys(oz_reader *r, json_t *object, oz_shape_kind kind) {
   const char *fit = oz_shape_keys(kind);
@@ -181,9 +192,11 @@ static ooze_result check_size_keys(oz_reader *r, json_t *object, oz_shape_kind k
     if (!json_object_get(object, shape_keys[i]) || strstr(fit, padded)) continue;
     /* harmless */
     if (kind == OZ_SHAPE_PLANE && strcmp(shape_keys[i], "half") == 0) continue;
+    char list[80];
+    list_keys(fit, list, sizeof list);
     oz_down(r, shape_keys[i]);
-    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "a %s has none; expected%s", oz_shape_word(kind),
-                     fit[1] ? fit : " no size at all");
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT, "a %s has none; expected %s", oz_shape_word(kind),
+                     list[0] ? list : "no size at all");
   }
   return OOZE_OK;
 }

@@ -11,6 +11,7 @@ expect 0 '"frames":4' "$ooze" run "$small" -o a $short --json
 expect 0 'P ' "$ooze" info a/points/small.0004.bgeo.sc
 expect 0 'checkpoint' "$ooze" info a/checkpoints/small.0004.ozc
 expect 0 'particles   216' "$ooze" info "$small"
+expect 0 '1 fluid, 0 bodies, 1 emitter, 2 colliders' "$ooze" info "$small"
 expect 0 '3 a frame of 1/180 s' "$ooze" info "$small" --set solver.time_scale=0.5
 expect 0 '"particles_filled":216' "$ooze" info "$small" --json
 expect 0 'about 100 more from 1 emitter' "$ooze" info "$small" --set emitters.tap.max_particles=100

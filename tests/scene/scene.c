@@ -82,7 +82,11 @@ OZ_CASE(a_refusal_names_file_line_key_value_and_what_fits) {
           "there is no material or preset \"hony\"; did you mean honey?");
   refused(MINIMAL(",\n\"materials\": {\"m\": {\"preset\": \"toothpast\"}}"), NULL,
           "did you mean toothpaste?");
-  refused(MINIMAL(""), "fluids.a.shape=mesh", "size: a mesh has none; expected file scale");
+  refused(MINIMAL(""), "fluids.a.shape=mesh", "size: a mesh has none; expected file or scale");
+  refused(MINIMAL(""), "fluids.a.radius=1", "radius: a box has none; expected size, half or scale");
+  refused(MINIMAL(""), "output.channels=stress,compression",
+          "there is no channel stress,compression; expected some of ");
+  refused(MINIMAL(""), "output.channels=stress,compression", " with blanks between");
   refused("{\"solver\": {\"particle_separation\": 0.01}, \"fluids\": {\"a\": {\"material\": "
           "\"honey\", \"shape\": "
           "\"mesh\",\n"
@@ -444,10 +448,6 @@ OZ_CASE(wedges_pick_values_by_name_and_number) {
   CHECK(strstr(why.text, "fine") != NULL, "%s", why.text);
 }
 
-OZ_CASE(cameras_that_show_nothing_are_refused) {
-  refused(MINIMAL(",\n\"picture\": {\"bounds\": [-1, 1, 0, 2, -1, 1]}"), NULL,
-          "picture.bounds: y goes from 1 to -1; expected [x, y, z, x, y, z], low then high");
-  refused(MINIMAL(",\n\"picture\": {\"eye\": [0, 1, 0], \"target\": [0, 1, 0]}"), NULL,
 OZ_CASE(materials_without_a_colour_can_be_told_apart) {
   ooze_scene *s =
       load(MINIMAL(",\n\"materials\": {\"a\": {}, \"honey\": {}, \"b\": {}, \"c\": {\"colour\": "
@@ -467,6 +467,10 @@ OZ_CASE(materials_without_a_colour_can_be_told_apart) {
   ooze_scene_destroy(s);
 }
 
+OZ_CASE(cameras_that_show_nothing_are_refused) {
+  refused(MINIMAL(",\n\"picture\": {\"bounds\": [-1, 1, 0, 2, -1, 1]}"), NULL,
+          "picture.bounds: y goes from 1 to -1; expected [x, y, z, x, y, z], low then high");
+  refused(MINIMAL(",\n\"picture\": {\"eye\": [0, 1, 0], \"target\": [0, 1, 0]}"), NULL,
           "picture.target: is where eye is");
 }
 
