@@ -77,6 +77,24 @@ void oz_warn(oz_reader *r, const char *format, ...) {
 
 /* ---- Checks ------------------------------------------------------------------------------ */
 
+/* Words that people try, and the keys that do it. */
+static const char *const meant[][2] = {
+    {"direction", "rotate"}, {"axis", "rotate"},     {"orientation", "rotation"},
+    {"center", "position"},  {"centre", "position"}, {"translate", "position"},
+    {"stop", "until"},       {"end", "until"},       {"start", "from"},
+    {"velocity", "speed"},   {"mass", "density"},    {"type", "shape"},
+    {"flow_rate", "rate"},   {"color", "colour"}};
+
+/* The key of the group that a word means, or one that is spelt alike, or NULL. */
+static const char *key_meant(const char *word, const char *const *names, size_t count) {
+  for (size_t k = 0; k < sizeof meant / sizeof *meant; ++k) {
+    if (strcmp(word, meant[k][0]) != 0) continue;
+    for (size_t n = 0; n < count; ++n)
+      if (strcmp(names[n], meant[k][1]) == 0) return names[n];
+  }
+  return oz_nearest(word, names, count);
+}
+
 ooze_result oz_check_keys(oz_reader *r, const char *group, json_t *object) {
   const char *key;
   json_t *value;
@@ -91,7 +109,7 @@ ooze_result oz_check_keys(oz_reader *r, const char *group, json_t *object) {
     const char *names[160], *near;
     if (strcmp(key, "note") == 0 || oz_key_find(group, key, &e)) continue;
     size_t count = oz_key_names(group, names, sizeof names / sizeof names[0]);
-    near = oz_nearest(key, names, count);
+    near = key_meant(key, names, count);
     size_t mark = oz_down(r, key);
     ooze_result result =
         near ? oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no such key; did you mean %s?", near)

@@ -96,6 +96,8 @@ OZ_CASE(spans_that_cannot_be_are_refused_by_key_value_and_what_fits) {
   refused(TAP, "emitters.tap.until=NaN", "emitters.tap.until: ");
   refused(TAP, "emitters.tap.until={\"keys\": [[0, 1]]}", "this value is fixed");
   refused(TAP, "emitters.tap.til=1", "did you mean until?");
+  refused(TAP, "emitters.tap.stop=1", "did you mean until?");
+  refused(TAP, "emitters.tap.direction=1", "did you mean rotate?");
   refused(BOX,
           "fluids.tank={\"material\": \"honey\", \"shape\": \"sphere\", \"radius\": 0.05, "
           "\"emit\": \"volume\", \"from\": 2, "
