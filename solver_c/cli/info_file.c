@@ -10,9 +10,9 @@
 #include "ooze/ooze_scene.h"
 #endif
 
-#ifdef OOZE_HAVE_SCENE
 #define INFO(kind, member) CLI_JSON_OF(kind, i, member)
 
+#ifdef OOZE_HAVE_SCENE
 static int ends_with(const char *path, const char *ending) {
   size_t n = strlen(path), m = strlen(ending);
   return n >= m && strcmp(path + n - m, ending) == 0;
