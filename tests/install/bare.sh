@@ -1,6 +1,6 @@
 #!/bin/sh
-# bare.sh SOURCE CC: what a machine compiles that has no Jansson, TBB, Blosc, zstd,
-# libpng, OpenVDB and no CUDA. SPDX-License-Identifier: Apache-2.0
+# bare.sh SOURCE CC: the files with optional parts, compiled without Jansson, TBB, Blosc, zstd,
+# libpng, OpenVDB and CUDA. SPDX-License-Identifier: Apache-2.0
 source=$1 cc=$2
 cd "$source/solver_c" || exit 1
 failed=0
