@@ -115,7 +115,7 @@ OZ_FN float oz_body_thick(const oz_frame *f, uint32_t i, const oz_body_near *b) 
 OZ_FN float oz_body_drag(const oz_frame *f, const oz_body_near *b) {
   /* film: 0 in deep fluid, 1 in one layer; s over it: a film's thickness / sqrt(3) */
   float s, film;
-  oz_row_film(f, b->fluid, b->n, 0.0f, 0.0f, &s, &film);
+  (void)oz_row_film(f, b->fluid, b->n, 0.0f, 0.0f, &s, &film);
   const float across = film * f->d / oz_maxf(s, 1e-3f * f->d);
   return film * (across * across - OZ_BODY_STRAIN) + (1.0f - film) * OZ_BODY_SHEAR;
 }

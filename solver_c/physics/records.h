@@ -109,6 +109,7 @@ typedef struct oz_wall_row {
   float pull[3];  /* m: of the wall, by the multipliers sent last; times the inverse mass */
   float slides;   /* 1: tangential only; 0: it holds along the normal too */
   float sucks;    /* of a normal hold: the part of volume that is in it */
+  float film;     /* 1 in a film of one or two layers, 0 in deep fluid */
   /* boundary particles in the same strain (wall_points.h): sums of the zero-energy weight, 0 where
    * there are none, and of ghat; factor of sliding, 1 in deep fluid; m/s: their motion at the
    * particle's place; m: their pull, as above; |B sum of ghat| */

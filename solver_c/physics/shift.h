@@ -41,40 +41,71 @@
  * shifted: the first layer has about 1, the second 0.03. */
 #define OZ_SHIFT_POINTS 0.3f
 
+/* d: height up to which a particle may be of the second layer of a film */
+#define OZ_SHIFT_ABOVE 1.8f
+/* Densities in the second layer of a film of two layers, and of one and a half, of a simple lattice
+ * whose layers stand d apart */
+#define OZ_SHIFT_TWO 0.81f
+#define OZ_SHIFT_HALF 0.60f
+
 #define OZ_SHIFT_YIELDS 2.0f /* yield stresses up to which a paste is not shifted: it may rest */
 
 #define OZ_SHIFT_THIN 0.65f /* density below which a paste is not shifted */
 #define OZ_SHIFT_THIN_FLANK 0.1f
 
-/* 1 away from walls, 0 next to one, along which shifted particles would creep. n: of its normal. */
-OZ_FN oz_real oz_shift_clear(const oz_frame *f, uint32_t i, const oz_real wall[4], oz_v3 *n) {
+/* 1 away from walls, 0 next to one, along which shifted particles would creep. */
+OZ_FN oz_real oz_shift_clear(const oz_frame *f, uint32_t i, const oz_real wall[4]) {
   oz_real zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_real clear = oz_clamp(3.0f - wall[3] * (3.0f / OZ_SHIFT_WALL), zero, one);
-  n->x = wall[0], n->y = wall[1], n->z = wall[2];
   if (f->has_boundary && f->contact_of) {
     const float most = OZ_SHIFT_POINTS * OZ_FILM_FLAT * f->grad_norm * f->h2; /* below 0 */
     oz_v3 g;
     OZ_ROW_MEMBER(f, i, points_g[0], g.x);
     OZ_ROW_MEMBER(f, i, points_g[1], g.y);
     OZ_ROW_MEMBER(f, i, points_g[2], g.z);
-    oz_real size = oz_sqrt(oz_dot(g, g));
-    clear *= oz_clamp(one + size * (1.0f / most), zero, one);
-    oz_mask on = size > zero;
-    n->x = oz_select(on, g.x, n->x), n->y = oz_select(on, g.y, n->y);
-    n->z = oz_select(on, g.z, n->z);
+    clear *= oz_clamp(one + oz_sqrt(oz_dot(g, g)) * (1.0f / most), zero, one);
   }
   return clear;
 }
 
-/* 1 in a film of one layer, its surface turned away from the wall, of fluid with brief memory.
- * Its particles keep their distance along the wall: a film thinner than a particle would clump
- * otherwise, and part. wall: along the wall's normal. */
-OZ_FN oz_real oz_shift_film(const oz_frame *f, uint32_t i, oz_v3 normal, oz_v3 wall) {
+/* A film on a wall, as the particles of both of its layers see it. */
+typedef struct oz_shift_film {
+  oz_v3 n;       /* normal of the wall */
+  oz_real first; /* 1 in the first layer of a film of one or two */
+  oz_real above; /* 1 in the second layer, at the surface, where it is turned away from the wall */
+} oz_shift_film;
+
+/* normal: of the free surface, into the fluid; 0 elsewhere. */
+OZ_FN oz_shift_film oz_shift_film_at(const oz_frame *f, uint32_t i, oz_v3 normal) {
   oz_real zero = oz_set(0.0f), one = oz_set(1.0f);
-  oz_real l2 = oz_dot(wall, wall), c = oz_abs(oz_dot(normal, wall));
-  c *= oz_rsqrt(oz_max(l2, oz_set(1e-20f)));
-  oz_mask brief = oz_relaxation_time(f, i) < oz_set(OZ_BRIEF_TIME);
-  return oz_select(brief, oz_clamp(10.0f * (c - 0.8f), zero, one), zero);
+  oz_shift_film film = {{zero, zero, zero}, zero, zero};
+  float n[3][OZ_LANES], first[OZ_LANES], second[OZ_LANES], any = 0.0f;
+  if (!f->contact_of) return film;
+  for (uint32_t k = 0; k < OZ_LANES; k++) {
+    const uint32_t slot = f->contact_of[i + k];
+    const int on = slot && f->wall_planes[slot - 1] > 0;
+    const oz_wall *w = f->wall + (on ? (size_t)(slot - 1) * f->contact_planes : 0);
+    const float height = on ? (w->s + f->dt * oz_dot3f(w->n, w->u)) * f->inv_d : 0.0f;
+    first[k] = on ? f->wall_row[slot - 1].film : 0.0f;
+    second[k] = height > OZ_WALL_COAT && height < OZ_SHIFT_ABOVE ? 1.0f : 0.0f;
+    any += first[k] + second[k];
+    for (int c = 0; c < 3; c++) n[c][k] = on ? w->n[c] : 0.0f;
+  }
+  if (!(any > 0.0f)) return film;
+  film.n.x = oz_ld(n[0], 0), film.n.y = oz_ld(n[1], 0), film.n.z = oz_ld(n[2], 0);
+  oz_mask fluid = oz_relaxation_time(f, i) < oz_set(OZ_SOLID_TIME);
+  film.first = oz_select(fluid, oz_ld(first, 0), zero);
+  oz_real away = oz_clamp(-4.0f * oz_dot(normal, film.n) - 1.0f, zero, one);
+  film.above = oz_select(fluid, away * oz_ld(second, 0), zero);
+  return film;
+}
+
+/* Part of OZ_SHIFT_MOST by which the second layer of a film is levelled: 0 in two whole layers, 1
+ * where a layer and a half or less is left. */
+OZ_FN oz_real oz_shift_level(const oz_frame *f, uint32_t i, const oz_shift_film *film) {
+  const float slope = 1.0f / (OZ_SHIFT_TWO - OZ_SHIFT_HALF);
+  return film->above *
+         oz_clamp(slope * (OZ_SHIFT_TWO - oz_ld(f->rho, i)), oz_set(0.0f), oz_set(1.0f));
 }
 
 /* Strain of the substep that does not come back: the dashpot's, dt |dev stress| / (2 viscosity);
@@ -136,9 +167,8 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_real g2 = oz_dot(g, g), unit = oz_rsqrt(oz_max(g2, oz_set(1e-20f)));
   unit = oz_select(g2 > oz_set(surface * surface), unit, zero);
   oz_v3 normal = {g.x * unit, g.y * unit, g.z * unit};
-  oz_v3 to_wall;
-  (void)oz_shift_clear(f, i, wall, &to_wall);
-  oz_real strain = oz_flow_strain(f, i, a, oz_shift_film(f, i, normal, to_wall));
+  oz_shift_film film = oz_shift_film_at(f, i, normal);
+  oz_real strain = oz_flow_strain(f, i, a, oz_max(film.first, film.above));
 
   if (f->has_relaxation_time) {
     const float *q = f->q;
@@ -173,7 +203,8 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
 
 /* ---- shift: displacement, to dx, that finish adds to the position. Close pairs move apart, mass
  * by mass, and all drift down the gradient of the density of particles; not out of a free surface,
- * and not next to a wall, along which they would creep, but for the pairs of a film ---- */
+ * and not next to a wall, along which they would creep, but for the pairs of a film, whose second
+ * layer is levelled into the first as it drains ---- */
 
 typedef struct {
   oz_v3 p;
@@ -204,15 +235,17 @@ OZ_FN void oz_shift_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_re
   oz_ld4(f->y2, i, 4, 0, own);
   oz_ld4(f->wall_term, i, 4, 0, wall);
   oz_v3 g = oz_shift_gradient(f, i, wall), normal = {own[0], own[1], own[2]};
-  oz_v3 to_wall;
-  oz_real clear = oz_shift_clear(f, i, wall, &to_wall);
-  oz_real k = oz_max(clear, oz_shift_film(f, i, normal, to_wall));
+  oz_shift_film film = oz_shift_film_at(f, i, normal);
+  oz_real clear = oz_shift_clear(f, i, wall), k = oz_max(clear, film.first);
   oz_real drift = -(OZ_SHIFT_DRIFT * f->d) * own[3];
   drift *= oz_select(k > clear, clear / oz_max(k, oz_set(1e-6f)), one);
   oz_v3 s = {OZ_SHIFT_PART * acc[0] + drift * g.x, OZ_SHIFT_PART * acc[1] + drift * g.y,
              OZ_SHIFT_PART * acc[2] + drift * g.z};
   oz_real out = oz_dot(normal, s);
   s.x -= out * normal.x, s.y -= out * normal.y, s.z -= out * normal.z;
+  out = film.first * oz_dot(film.n, s) +
+        (OZ_SHIFT_MOST * f->d) * oz_min(own[3], one) * oz_shift_level(f, i, &film);
+  s.x -= out * film.n.x, s.y -= out * film.n.y, s.z -= out * film.n.z;
 
   oz_real most = (OZ_SHIFT_MOST * f->d) * oz_max(own[3], one), l2 = oz_dot(s, s);
   k *= oz_select(l2 > most * most, most * oz_rsqrt(oz_max(l2, most * most)), one);

@@ -131,15 +131,16 @@ OZ_FN void oz_wall_dilation(const oz_frame *f, uint32_t contact, size_t i) {
  * slows down, and stays. In a film of two layers the first one's gradient towards the second would
  * leave no stress between them, and the film would run half again too fast: theta 1 and
  * s = sigma d sqrt(5 / 12) give both layers their means in a film that drains. two: the part of
- * that (oz_film_of_two). */
-OZ_FN void oz_row_film(const oz_frame *f, const float K[6], const float n[3], float start,
-                       float two, float *s, float *share) {
+ * that (oz_film_of_two). Returns the part of both films. */
+OZ_FN float oz_row_film(const oz_frame *f, const float K[6], const float n[3], float start,
+                        float two, float *s, float *share) {
   const float x = start / f->d, reach = oz_minf(1.0f, oz_maxf(0.0f, (1.1f - x) * (1.0f / 0.2f))),
               across = oz_row_across(K, n), along = K[0] + K[1] + K[2] - across;
   const float more = oz_film_deep(across), deep = more * (1.0f - two),
               thin = (1.0f - more) * 0.57735f + more * 0.6455f, sigma = oz_film_sigma(along);
   *share = (deep * x + (1.0f - deep)) * reach;
   *s = (deep * x + (1.0f - deep) * thin * sigma) * f->d;
+  return (1.0f - deep) * reach;
 }
 
 OZ_FN oz_wall_row oz_no_row(void) {
@@ -149,6 +150,7 @@ OZ_FN oz_wall_row oz_no_row(void) {
                             0,
                             {0.0f, 0.0f, 0.0f},
                             1.0f,
+                            0.0f,
                             0.0f,
                             0.0f,
                             {0.0f, 0.0f, 0.0f},
@@ -172,8 +174,8 @@ OZ_FN void oz_wall_row_made(const oz_frame *f, uint32_t contact, size_t i) {
     const float n[3] = {wall[k].n[0], wall[k].n[1], wall[k].n[2]},
                 u[3] = {wall[k].u[0], wall[k].u[1], wall[k].u[2]},
                 start = oz_maxf(wall[k].s + f->dt * oz_dot3f(n, u), OZ_ROW_NEAREST * f->d);
-    float s, share;
-    oz_row_film(f, K, n, start, oz_film_of_two(f, i, n, start), &s, &share);
+    float s, share, film = oz_row_film(f, K, n, start, oz_film_of_two(f, i, n, start), &s, &share);
+    row.film = oz_maxf(row.film, film);
     share *= wall[k].friction;
     if (!(share > most)) continue;
     most = share;

@@ -88,13 +88,12 @@ OZ_FN float oz_film_sigma(float along) {
 #endif
 
 /* 1 in the first layer of a film of two: the layer above it belongs to the surface. Coats are of
- * thick fluid of brief memory; 0 for others. start: distance from the wall of normal n. */
+ * thick fluid; 0 for others. start: distance from the wall of normal n. */
 OZ_FN float oz_film_of_two(const oz_frame *f, size_t i, const float n[3], float start) {
   const float *x = f->x + 4 * i, at[3] = {x[0], x[1], x[2]},
               inv_flat = 1.0f / (OZ_FILM_FLAT * f->grad_norm * f->h2); /* below 0, as is g . n */
   float count = 0.0f, surface = 0.0f;
-  if (!(start < OZ_WALL_COAT * f->d) || !(oz_relaxation_time_of(f, (uint32_t)i) < OZ_BRIEF_TIME) ||
-      !(oz_row_sucks(f, i) > 0.5f))
+  if (!(start < OZ_WALL_COAT * f->d) || oz_row_solid(f, i) || !(oz_row_sucks(f, i) > 0.5f))
     return 0.0f;
   const uint32_t length = f->start_length[i];
   for (uint32_t m = 0; m < length; m += OZ_WALL_AHEAD)

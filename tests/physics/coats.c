@@ -115,8 +115,8 @@ OZ_CASE(a_collider_drawn_out_of_a_bath_keeps_a_film) {
                slippery = dipped(&paste, 0.0f), of_water = dipped(&thin, 1.0f);
   printf("covered: chocolate %.2f, slime %.2f, without friction %.2f, 10 mPa s %.2f\n",
          of_chocolate, of_slime, slippery, of_water);
-  CHECK(of_chocolate > 0.6, "%g", of_chocolate);
-  CHECK(of_slime > 0.4, "%g", of_slime); /* 0.19 by its row alone */
+  CHECK(of_chocolate > 0.92, "%g", of_chocolate);
+  CHECK(of_slime > 0.85, "%g", of_slime); /* 0.19 by its row alone, 0.72 as a net */
   CHECK(slippery < 0.2, "%g", slippery);
   CHECK(of_water < 0.45, "%g", of_water);
 }
