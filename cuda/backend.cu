@@ -58,6 +58,7 @@ static void frame(oz_backend *b, oz_frame *f) {
   f->wall_row = static_cast<oz_wall_row *>(g->walls.row.at);
   f->contact_planes = g->walls.contact_planes ? g->walls.contact_planes : 1;
   f->load = g->walls.has_load ? static_cast<oz_load *>(g->walls.load.at) : nullptr;
+  f->wall_slip = g->walls.has_slip ? static_cast<oz_wall_slip *>(g->walls.slip.at) : nullptr;
   links_frame(g, f);
 }
 
@@ -313,6 +314,7 @@ static void destroy(oz_backend *b) {
                       &g->walls.impulse,
                       &g->walls.row,
                       &g->walls.load,
+                      &g->walls.slip,
                       &g->scene.collider,
                       &g->scene.brick_key,
                       &g->scene.brick_values,

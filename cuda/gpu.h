@@ -236,9 +236,10 @@ struct wall_contacts {
   wall_fork fork;
   bool flat, planar; /* no collider is curved; all are planes */
 
-  buffer load;   /* boundary particles' loads of each contact, */
-  bool has_load; /* where the last contacts have them */
-  buffer loads;  /* sums a collider */
+  buffer load;             /* boundary particles' loads of each contact, */
+  buffer slip;             /* and slip along them, */
+  bool has_load, has_slip; /* where the last contacts have them */
+  buffer loads;            /* sums a collider */
   bool has_loads;
   double *host_loads;
   size_t host_loads_bytes;

@@ -198,6 +198,9 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
     if (f->has_loads && g->walls.capacity * sizeof(oz_load) > g->walls.load.bytes)
       OZ_TRY(
           grow(g, &g->walls.load, g->walls.capacity * sizeof(oz_load), "loads of boundaries", why));
+    if (f->has_slip && f->projects_velocity &&
+        g->walls.capacity * sizeof(oz_wall_slip) > g->walls.slip.bytes)
+      OZ_TRY(grow(g, &g->walls.slip, g->walls.capacity * sizeof(oz_wall_slip), "walls", why));
   }
   f->wall_count = g->walls.count;
   f->wall_particle = as<uint32_t>(g->walls.particle), f->wall = as<oz_wall>(g->walls.contact);
@@ -207,6 +210,8 @@ ooze_result walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   f->wall_row = as<oz_wall_row>(g->walls.row), f->contact_of = g->walls.slot_of;
   g->walls.has_load = f->has_loads != 0;
   f->load = as<oz_load>(g->walls.load);
+  g->walls.has_slip = f->has_slip && f->projects_velocity;
+  f->wall_slip = g->walls.has_slip ? as<oz_wall_slip>(g->walls.slip) : nullptr;
   return OOZE_OK;
 }
 

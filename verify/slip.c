@@ -157,9 +157,9 @@ static void lifts(verify *v, uint32_t boundary, double stick, double friction, c
 
 void verify_slip(verify *v) {
   const double angle = 0.3, time = 0.5, free_speed = G * sin(angle) * time;
-  static const double thick[2] = {50.0, 2000.0};
+  static const double thick[3] = {50.0, 2000.0, 20000.0};
   kit k;
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 3; ++i) {
     double speed;
     if (verify_wants(v, "free")) {
       speed = slide(v, &k, 0, 0.0, thick[i], angle, time);

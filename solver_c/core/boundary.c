@@ -238,7 +238,7 @@ static ooze_result place(ooze_solver *s) {
 }
 
 /* How freely fluid slips at one point, as a word. */
-static uint32_t slip_at(const oz_collider_slot *slot, const float local[3]) {
+static uint32_t slip_at(const oz_collider_slot *slot, const float local[3], const float n[3]) {
   float friction = slot->desc.friction, stick;
   if (slot->friction_map.count) {
     oz_frame f;
@@ -250,7 +250,29 @@ static uint32_t slip_at(const oz_collider_slot *slot, const float local[3]) {
     c.friction_map_count = slot->friction_map.count;
     (void)oz_friction_map_at(&f, &c, local, &friction, &stick);
   }
-  return oz_slip_word(1.0f - friction);
+  /* points that are no surface hold */
+  return oz_slip_word(oz_dot3f(n, n) > 0.0f ? 1.0f - friction : 0.0f, n);
+}
+
+/* The slip of a set's points, which are at those places among the particles. */
+static ooze_result fill_slip(ooze_solver *s, const oz_boundary_set *set, const uint32_t *at,
+                             uint32_t *out) {
+  const oz_collider_slot *slot = slot_of(s, set->collider);
+  const int slips = slot->desc.friction < 1.0f || slot->friction_map.count;
+  float *normal = oz_alloc(&s->memory, ((size_t)set->count + 1) * 12);
+  if (normal) memset(normal, 0, (size_t)set->count * 12);
+  if (!normal || (slips && !oz_boundary_normals(&s->memory, set->rest, set->count,
+                                                (double)s->separation, normal))) {
+    oz_free(&s->memory, normal);
+    return oz_fail(s->message, OOZE_ERROR_MEMORY,
+                   "collider %u: no memory for normals of its points", (unsigned)set->collider);
+  }
+  for (size_t k = 0; k < set->count; k++) {
+    out[at[k]] = slip_at(slot, set->rest + 3 * k, normal + 3 * k);
+    s->boundary.slips |= out[at[k]] > OZ_SLIP_WORD;
+  }
+  oz_free(&s->memory, normal);
+  return OOZE_OK;
 }
 
 /* Does any point move on its collider? */
@@ -279,17 +301,18 @@ static ooze_result fill(ooze_solver *s) {
     for (uint32_t i = 0; i < s->boundary.count; i++) {
       const oz_boundary_set *set = &s->boundary.set[i];
       const float temperature = slot_of(s, set->collider)->desc.temperature;
+      if (fields[f] == OZ_FIELD_MATERIAL) {
+        OZ_TRY(fill_slip(s, set, p->at + rank, copy));
+        rank += set->count;
+        continue;
+      }
       for (uint32_t k = 0; k < set->count; k++, rank++) {
         uint32_t at = p->at[rank];
         if (fields[f] == OZ_FIELD_COMPLIANCE)
           to[at] = set->weight[k];
         else if (fields[f] == OZ_FIELD_TEMPERATURE)
           to[at] = temperature;
-        else if (fields[f] == OZ_FIELD_MATERIAL) {
-          const uint32_t word = slip_at(slot_of(s, set->collider), set->rest + 3 * (size_t)k);
-          s->boundary.slips |= word > OZ_SLIP_WORD;
-          memcpy(to + at, &word, sizeof word);
-        } else
+        else
           for (uint32_t c = 0; c < 3; c++)
             to[oz_field_at(fields[f], p->count, at, c)] =
                 (fields[f] == OZ_FIELD_REFERENCE ? set->rest : set->way)[3 * (size_t)k + c];

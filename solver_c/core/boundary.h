@@ -47,6 +47,9 @@ uint32_t oz_boundary_sample(const ooze_collider_desc *c, double d, float *out);
  * denser. 0 without memory. */
 int oz_boundary_weigh(oz_memory *memory, const float *x, uint32_t count, double d, int guarded,
                       float *weight);
+/* Normals of the surface that the points are on, of either sign; 0 where they are none, but a row
+ * or one alone. 0 without memory. */
+int oz_boundary_normals(oz_memory *memory, const float *x, uint32_t count, double d, float *normal);
 
 size_t oz_boundary_bytes(const oz_boundary *b);
 void oz_boundary_write(const oz_boundary *b, void *out);

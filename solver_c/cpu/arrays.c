@@ -281,6 +281,7 @@ void oz_cpu_frame(oz_backend *b, oz_frame *f) {
   f->wall_row = cpu->wall_row;
   f->contact_planes = cpu->contact_planes ? cpu->contact_planes : 1;
   f->load = cpu->has_load ? cpu->load : NULL;
+  f->wall_slip = cpu->has_slip ? cpu->wall_slip : NULL;
   oz_cpu_links_frame(cpu, f);
 }
 

@@ -155,6 +155,11 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
       !oz_grow(cpu->memory, (void **)&cpu->load, &cpu->load_bytes,
                ((size_t)n + n / 4 + 128) * sizeof *cpu->load, 0))
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for what %u particles put on boundaries", n);
+  cpu->has_slip = f->has_slip && f->projects_velocity;
+  if (cpu->has_slip && n * sizeof *cpu->wall_slip > cpu->wall_slip_bytes &&
+      !oz_grow(cpu->memory, (void **)&cpu->wall_slip, &cpu->wall_slip_bytes,
+               ((size_t)n + n / 4 + 128) * sizeof *cpu->wall_slip, 0))
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u particles that slip", n);
   uint32_t k = 0;
   if (n) {
     for (uint32_t i = 0; i < cpu->count; i++) {
@@ -173,6 +178,7 @@ static ooze_result cpu_walls(oz_backend *b, oz_frame *f, ooze_message *why) {
   f->contact_planes = (uint32_t)planes;
   cpu->has_load = f->has_loads != 0;
   f->load = cpu->load;
+  f->wall_slip = cpu->has_slip ? cpu->wall_slip : NULL;
   cpu->seconds[OZ_TIMER_WALLS] += oz_seconds() - t0;
   cpu->calls[OZ_TIMER_WALLS]++;
   return OOZE_OK;
@@ -293,6 +299,7 @@ static void cpu_destroy(oz_backend *b) {
                  cpu->flag,
                  cpu->contact_of,
                  cpu->wall_row,
+                 cpu->wall_slip,
                  cpu->partial,
                  cpu->cells.key,
                  cpu->cells.start,

@@ -81,8 +81,9 @@ typedef struct oz_cpu {
   oz_wall *wall;
   float *wall_impulse;
   oz_load *load; /* allocated where there are boundary particles */
-  size_t load_bytes;
-  int has_load; /* the last contacts have loads */
+  oz_wall_slip *wall_slip;
+  size_t load_bytes, wall_slip_bytes;
+  int has_load, has_slip; /* the last contacts have loads; and slip */
   size_t wall_particle_bytes, wall_planes_bytes, wall_row_bytes, wall_bytes, wall_impulse_bytes;
   oz_collider *collider;
   uint64_t *brick_key, *friction_map_key;

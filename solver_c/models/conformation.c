@@ -131,7 +131,7 @@ static ooze_result project_positions(oz_step *s, oz_backend *b, oz_frame *f, int
   s->rebuilt += built.rebuilt;
   /* the GPU counts neighbours only here */
   if (built.mean_neighbours > 0.0) s->mean_neighbours = built.mean_neighbours;
-  if (f->has_slip) RUN(boundary_slide);
+  if (f->has_slip && !f->projects_velocity) RUN(boundary_slide);
   LOADS(load_rows);
   if (stressed) LOADS(load_stress);
   OZ_TRY(oz_soft_tear(s, b, f, why));
@@ -257,7 +257,7 @@ static ooze_result constraint_free_state(oz_step *s, oz_backend *b, oz_frame *f,
   OZ_TRY(oz_bodies_hold(s, b, f, why));
   RUN(predict);
   OZ_TRY(oz_bodies_cling(s, b, f, why));
-  if (f->has_slip) RUN(boundary_slip);
+  if (f->has_slip && !f->projects_velocity) RUN(boundary_slip); /* else wall_slip.h */
   RUN(gradient);
   RUN(bound_sums);
   if (!is_explicit(f) && !is_printed(f)) RUN(bound);
@@ -287,7 +287,7 @@ static ooze_result project(oz_step *s, oz_backend *b, oz_frame *f, ooze_message 
   } else if (f->projects_velocity)
     OZ_TRY(project_velocities(s, b, f, why));
   RUN(advance);
-  if (f->has_slip) RUN(boundary_hold);
+  if (f->has_slip && !f->projects_velocity) RUN(boundary_hold);
   OZ_TRY(oz_bodies_drive(b, f, why));
   const int stressed = is_explicit(f) || f->projects_velocity;
   return project_positions(s, b, f, !is_explicit(f), stressed, why);

@@ -262,6 +262,21 @@ OZ_FN oz_s3 oz_s3_compose(const oz_real w[3], const oz_m3 *u) { /* U diag(w) U^T
   return oz_m3_sym(&t);
 }
 
+/* The inverse, with eigenvalues bounded at 0.3: thin neighbourhoods. */
+OZ_FN oz_s3 oz_s3_inverse_bounded(const oz_s3 *K) {
+  oz_mask whole = oz_s3_above(K, 0.3f);
+  oz_s3 B = oz_s3_inverse(K);
+  if (oz_any(oz_not(whole))) {
+    oz_real k[3];
+    oz_m3 U;
+    oz_s3_eigen(K, 4, k, &U);
+    for (int c = 0; c < 3; c++) k[c] = 1.0f / oz_max(k[c], oz_set(0.3f));
+    oz_s3 bounded = oz_s3_compose(k, &U);
+    B = oz_s3_select(whole, &B, &bounded);
+  }
+  return B;
+}
+
 /* The quaternion of a rotation matrix, by the largest of four equal forms (Shepperd), chosen per
  * lane. */
 OZ_FN oz_q4 oz_q4_of(const oz_m3 *r) {

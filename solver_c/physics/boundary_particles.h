@@ -28,14 +28,21 @@ OZ_FN int oz_load_near(const oz_frame *f, uint32_t i) {
  * in place of a material number. */
 #define OZ_SLIP_WORD 0x40000000u
 
-OZ_FN uint32_t oz_slip_word(float slip) {
-  return OZ_SLIP_WORD + (uint32_t)(65535.0f * slip + 0.5f);
+/* n: normal of the points' surface in the collider's frame, either sign, in the octahedral form of
+ * 10 bits each (Meyer et al. 2010); the slip is in thousandths. */
+OZ_FN uint32_t oz_slip_word(float slip, const float n[3]) {
+  const uint32_t part = (uint32_t)(1000.0f * slip + 0.5f);
+  const float sum = fabsf(n[0]) + fabsf(n[1]) + fabsf(n[2]),
+              scale = 511.0f * (n[2] < 0.0f ? -1.0f : 1.0f) / oz_maxf(sum, 1e-20f);
+  if (part == 0) return OZ_SLIP_WORD;
+  return OZ_SLIP_WORD | part << 20 | (uint32_t)(511.5f + scale * n[0]) << 10 |
+         (uint32_t)(511.5f + scale * n[1]);
 }
 
 OZ_FN float oz_slip(const oz_frame *f, uint32_t i) {
   const uint32_t word = f->boundary_slip[i];
   return f->has_slip && word >= OZ_SLIP_WORD && oz_is_boundary(f, i)
-             ? (float)(word - OZ_SLIP_WORD) * (1.0f / 65535.0f)
+             ? (float)(word >> 20 & 0x3ffu) * 0.001f
              : 0.0f;
 }
 
@@ -51,6 +58,17 @@ OZ_FN const oz_collider *oz_boundary_of(const oz_frame *f, uint32_t i) {
   if (oz_word(f->owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY) return NULL;
   OZ_LOWER_BOUND(lo, hi, mid, f->collider[mid].handle < handle)
   return lo < f->collider_count && f->collider[lo].handle == handle ? f->collider + lo : NULL;
+}
+
+/* Normal of boundary particle j's surface at the start of the substep; 0 where it holds. */
+OZ_FN void oz_slip_normal(const oz_frame *f, uint32_t j, float out[3]) {
+  const oz_collider *c = oz_boundary_of(f, j);
+  const uint32_t word = f->boundary_slip[j];
+  const float x = (float)(word >> 10 & 0x3ffu) - 511.0f, y = (float)(word & 0x3ffu) - 511.0f,
+              z = oz_maxf(511.0f - fabsf(x) - fabsf(y), 0.0f),
+              inv = 1.0f / sqrtf(x * x + y * y + z * z), n[3] = {inv * x, inv * y, inv * z};
+  for (int k = 0; k < 3; k++) out[k] = 0.0f;
+  if (c && oz_slip(f, j) > 0.0f) oz_turn(c->q0, n, out);
 }
 
 OZ_FN void oz_boundary_place(const oz_frame *f, const oz_collider *c, uint32_t i, int end,

@@ -246,20 +246,20 @@ OZ_FN void oz_send(const oz_frame *f, uint32_t i, const oz_s3 *lam, const oz_s3 
   oz_m3 A;
   if (f->contact_of) {
     oz_m3 T = oz_s3_full(lam);
+    oz_v3 pull;
     oz_row_stress(f, i, &T);
-    A = oz_m3_mul_s(&T, B);
-  } else
+    if (oz_points_matrix(f, i, &T, B, -f->d, &A, &pull)) oz_points_pull_st(f, i, pull);
+  } else {
     A = oz_s3_mul_s(lam, B);
-  for (int c = 0; c < 9; c++) A.m[c] *= -f->d;
-  oz_points_stress(f, i, &A);
+    for (int c = 0; c < 9; c++) A.m[c] *= -f->d;
+  }
   oz_matrix_st(f->A, i, &A);
 }
 
 /* 2 sym(M B) / d: strain of a field v from its differences; goal: as in oz_row_strain. */
-OZ_FN oz_s3 oz_strain_of(const oz_frame *f, uint32_t i, oz_m3 *m, const oz_s3 *B, oz_v3 v,
+OZ_FN oz_s3 oz_strain_of(const oz_frame *f, uint32_t i, const oz_m3 *m, const oz_s3 *B, oz_v3 v,
                          float goal, float scale) {
-  oz_points_strain(f, i, v, goal, m);
-  oz_m3 L = oz_m3_mul_s(m, B);
+  oz_m3 L = oz_points_gradient(f, i, m, B, v, goal);
   oz_row_strain(f, i, v, goal, &L);
   oz_s3 e = oz_m3_sym(&L);
   for (int c = 0; c < 6; c++) e.s[c] *= scale * f->inv_d;
@@ -331,18 +331,7 @@ OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_s3 K, B = oz_s3_identity();
   oz_real om = o->om;
   for (int c = 0; c < 6; c++) K.s[c] = acc[c] * f->inv_d;
-  if (f->gradient_correction) {
-    oz_mask whole = oz_s3_above(&K, 0.3f);
-    B = oz_s3_inverse(&K);
-    if (oz_any(oz_not(whole))) { /* thin neighbourhoods: eigenvalues bounded at 0.3 */
-      oz_real k[3];
-      oz_m3 U;
-      oz_s3_eigen(&K, 4, k, &U);
-      for (int c = 0; c < 3; c++) k[c] = 1.0f / oz_max(k[c], oz_set(0.3f));
-      oz_s3 bounded = oz_s3_compose(k, &U);
-      B = oz_s3_select(whole, &B, &bounded);
-    }
-  }
+  if (f->gradient_correction) B = oz_s3_inverse_bounded(&K);
   oz_block6_st(f->K, f->stride, i, &K);
   oz_six_st(f->B, f->stride, i, &B);
   for (uint32_t c = 0; c < 3; c++) oz_block_st(f->gradient_sum, 3, c, f->stride, i, acc[6 + c]);

@@ -6,6 +6,7 @@
 #define OZ_PHYSICS_DENSITY_H
 
 #include "physics/stage_parts.h"
+#include "physics/wall_slip.h"
 
 /* Gradient of the density constraint with respect to x_i, times d: Vm d grad W, is this times r,
  * times oz_density_scale. */
@@ -157,7 +158,17 @@ OZ_FN void oz_density_lambda_end(const oz_frame *f, uint32_t i, const oz_real *a
  * f->fused_density only of pairs that were beyond h at the start: strain and conform_move have
  * moved the others, with the gradients of the start ---- */
 
-OZ_SELF_RECORD(density_move, dx, p, lam)
+typedef struct {
+  oz_v3 p;
+  oz_real lam;
+  const oz_wall_slip *slip; /* of points, which push across their wall alone; or NULL */
+} oz_density_move_self;
+
+OZ_FN void oz_density_move_begin(const oz_frame *f, uint32_t i, oz_density_move_self *s) {
+  s->p = oz_vec_of(f->dx, i);
+  s->lam = oz_set(f->dx[4 * (size_t)i + 3]);
+  s->slip = OZ_RARELY(f->wall_slip) ? oz_slip_of(f, i) : NULL;
+}
 
 OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s, const oz_group *n,
                                 oz_real *acc) {
@@ -171,6 +182,12 @@ OZ_FN void oz_density_move_pair(const oz_frame *f, const oz_density_move_self *s
 #endif
   oz_v3 r = {s->p.x - v[0], s->p.y - v[1], s->p.z - v[2]};
   k *= oz_density_slope(f, r);
+  if (OZ_RARELY(s->slip != NULL)) {
+    const oz_mask point = v[3] > oz_set(0.0f);
+    const oz_v3 across = oz_slip_across(s->slip, r);
+    r.x = oz_select(point, across.x, r.x), r.y = oz_select(point, across.y, r.y),
+    r.z = oz_select(point, across.z, r.z);
+  }
   acc[0] += k * r.x;
   acc[1] += k * r.y;
   acc[2] += k * r.z;

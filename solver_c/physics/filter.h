@@ -28,8 +28,7 @@ OZ_FN void oz_filter_gradient_made(const oz_frame *f, uint32_t i, const oz_real 
                                    const oz_filter_gradient_own *o) {
   oz_v3 v = {o->u[0], o->u[1], o->u[2]};
   oz_m3 M = oz_difference(acc, v, o->gradient_sum), L;
-  oz_points_strain(f, i, v, f->filters_velocity ? 1.0f : 0.0f, &M);
-  L = oz_m3_mul_s(&M, &o->B);
+  L = oz_points_gradient(f, i, &M, &o->B, v, f->filters_velocity ? 1.0f : 0.0f);
   oz_real k = (-0.5f * f->zero_energy_arm * f->inv_d) * o->u[3];
   for (int c = 0; c < 9; c++) L.m[c] *= k;
   oz_matrix_st_spare(f->A, i, &L, o->u[3]);

@@ -361,10 +361,11 @@ typedef struct oz_frame {
   uint32_t *wall_particle; /* (wall_count) */
   /* planes that a contact has room for, at most OZ_PLANES: as many as the colliders can offer */
   uint32_t contact_planes;
-  oz_wall *wall;         /* (wall_count * contact_planes) */
-  uint32_t *wall_planes; /* (wall_count) number of planes */
-  float *wall_impulse;   /* (wall_count * contact_planes * 3) kg m/s given to the wall */
-  oz_wall_row *wall_row; /* (wall_count) the wall in the particle's strain (wall_row.h) */
+  oz_wall *wall;           /* (wall_count * contact_planes) */
+  uint32_t *wall_planes;   /* (wall_count) number of planes */
+  float *wall_impulse;     /* (wall_count * contact_planes * 3) kg m/s given to the wall */
+  oz_wall_row *wall_row;   /* (wall_count) the wall in the particle's strain (wall_row.h) */
+  oz_wall_slip *wall_slip; /* (wall_count) slip of its points, or NULL; wall_rows writes it */
   /* (count) contact + 1, or 0; NULL where walls are not in the strain of particles */
   const uint32_t *contact_of;
   oz_load *load; /* (wall_count) where has_loads */

@@ -124,8 +124,7 @@ OZ_FN void oz_flow_rate_end(const oz_frame *f, uint32_t i, const oz_real *acc, o
   oz_v3 u = oz_vec_ld(f->u, i);
   oz_s3 B = oz_six_ld(f->B, f->stride, i);
   oz_m3 M = oz_difference(acc, u, oz_block3_ld(f->gradient_sum, f->stride, i)), L;
-  oz_points_strain(f, i, u, 1.0f, &M);
-  L = oz_m3_mul_s(&M, &B);
+  L = oz_points_gradient(f, i, &M, &B, u, 1.0f);
   oz_row_strain(f, i, u, 1.0f, &L);
   oz_s3 e = oz_m3_deviator(&L);
   oz_real rate = f->inv_d * oz_sqrt(2.0f * oz_s3_dot(&e, &e));

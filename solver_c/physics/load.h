@@ -175,13 +175,15 @@ OZ_FN void oz_load_stress_item(const oz_frame *f, uint32_t contact) {
   if (!l || !l->count) return;
   oz_s3 lam = oz_lam_of(f, i), B = oz_six_of(f->B, f->stride, i);
   const oz_m3 A = oz_s3_mul_s(&lam, &B);
+  const oz_wall_slip *slip = oz_slip_of(f, i);
   const int image = f->contact_of && f->wall_row[contact].points_c > 0.0f;
   const float scale = f->m_ref * f->inv_dt * f->d * (image ? 2.0f : 1.0f);
   for (uint32_t k = 0; k < l->count; k++) {
     float *sum = l->sum[k];
     const oz_v3 g = {oz_set(sum[OZ_LOAD_G]), oz_set(sum[OZ_LOAD_G + 1]),
                      oz_set(sum[OZ_LOAD_G + 2])};
-    const oz_v3 v = oz_m3_v(&A, g);
+    oz_v3 v = oz_m3_v(&A, g);
+    if (slip) oz_slip_load(slip, &lam, g, &v);
     sum[0] += scale * oz_first(v.x), sum[1] += scale * oz_first(v.y),
         sum[2] += scale * oz_first(v.z);
   }

@@ -100,6 +100,15 @@ typedef struct oz_wall {
   float press; /* this wall's part of d grad C is -press n, written by wall_density */
 } oz_wall;
 
+/* Boundary particles that let a particle slip (wall_slip.h). One for each wall contact. */
+typedef struct oz_wall_slip {
+  float part;      /* 1 - friction; 0 where nothing slips */
+  float across[6]; /* projector on the wall's normals */
+  float held[6],
+      free[6];           /* inverses of K with the points across the wall alone, and without them */
+  float mean[3], sum[9]; /* m/s: mean motion of the points; sum of u_b ghat^T */
+} oz_wall_slip;
+
 /* A wall in the strain of a particle next to it (wall_row.h). */
 typedef struct oz_wall_row {
   float w[3];     /* normal times the wall's share of the gradient along it */

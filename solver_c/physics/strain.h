@@ -32,8 +32,7 @@ OZ_FN void oz_corotate(const oz_frame *f, uint32_t i, const oz_real *acc, const 
   const oz_s3 *B = &o->B;
   const oz_v3 y = {o->y[0], o->y[1], o->y[2]};
   oz_m3 Y = oz_difference(acc, y, o->gradient_sum);
-  oz_points_strain(f, i, y, f->dt, &Y);
-  *F = oz_m3_mul_s(&Y, B);
+  *F = oz_points_gradient(f, i, &Y, B, y, f->dt);
   oz_row_strain(f, i, y, f->dt, F);
   for (int c = 0; c < 9; c++) F->m[c] *= f->inv_d;
   F->m[0] += 1.0f;
@@ -128,11 +127,13 @@ OZ_FN void oz_strained(const oz_frame *f, uint32_t i, const oz_real *acc, oz_rea
    * control in one matrix, because the weight c is chosen so that c x0_ji = arm ghat_ij */
   oz_m3 dlf = oz_s3_full(&dl), T = oz_m3_mul(&dlf, &R);
   oz_row_stress(f, i, &T);
-  oz_m3 A = oz_m3_mul_s(&T, &o->at.B);
+  oz_m3 A;
+  oz_v3 pull;
+  const int points = oz_points_matrix(f, i, &T, &o->at.B, 1.0f, &A, &pull);
   F.m[0] -= 1.0f;
   F.m[4] -= 1.0f;
   F.m[8] -= 1.0f;
-  oz_points_move(f, i, &A, o->at.y, on);
+  if (points) oz_points_move(f, i, pull, &F, o->at.y, on);
   oz_real kh = f->zero_energy_arm * o->at.y[3];
   for (int c = 0; c < 9; c++) A.m[c] = oz_select(on, -f->d * A.m[c] - kh * F.m[c], oz_set(0.0f));
   /* The density moves a pair by d (lam_i + lam_j) grad C, and grad C at the start positions is

@@ -144,20 +144,9 @@ OZ_FN float oz_row_film(const oz_frame *f, const float K[6], const float n[3], f
 }
 
 OZ_FN oz_wall_row oz_no_row(void) {
-  const oz_wall_row none = {{0.0f, 0.0f, 0.0f},
-                            0.0f,
-                            {0.0f, 0.0f, 0.0f},
-                            0,
-                            {0.0f, 0.0f, 0.0f},
-                            1.0f,
-                            0.0f,
-                            0.0f,
-                            0.0f,
-                            {0.0f, 0.0f, 0.0f},
-                            1.0f,
-                            {0.0f, 0.0f, 0.0f},
-                            {0.0f, 0.0f, 0.0f},
-                            0.0f};
+  oz_wall_row none;
+  __builtin_memset(&none, 0, sizeof none);
+  none.slides = none.points_film = 1.0f;
   return none;
 }
 
@@ -183,7 +172,7 @@ OZ_FN void oz_wall_row_made(const oz_frame *f, uint32_t contact, size_t i) {
     row.slides = oz_row_slides(f, i, n, u, wall[k].stick), row.sucks = oz_row_sucks(f, i);
     for (int a = 0; a < 3; a++) row.w[a] = share * n[a], row.goal[a] = row.b * u[a];
   }
-  if (f->has_boundary) oz_points_made(f, i, &row);
+  if (f->has_boundary) oz_points_made(f, contact, i, &row);
   f->wall_row[contact] = row;
   if (!(row.b > 0.0f || row.points_c > 0.0f)) return;
 #if OZ_GPU
@@ -208,6 +197,7 @@ OZ_FN void oz_wall_row_made(const oz_frame *f, uint32_t contact, size_t i) {
 OZ_FN void oz_wall_rows_item(const oz_frame *f, uint32_t contact) {
   const size_t i = f->wall_particle[contact];
   if (f->dilates) oz_wall_dilation(f, contact, i);
+  if (f->wall_slip) f->wall_slip[contact].part = 0.0f;
   if (oz_takes_row(f, i))
     oz_wall_row_made(f, contact, i);
   else

@@ -19,14 +19,13 @@
  * A film of one layer, or less, has no gradient across it but the wall's. Draining it feels
  * 3 mu u / h, h = sigma d (wall_density.h, oz_row_film); of its energy mu (u / s)^2 a volume that
  * is s = sigma d / sqrt(3). Points alone show s = d / 2, so there the second part slides
- * sqrt(3) / sigma - 1 times: S = film P + n n^T on w_i - u_i, and on the pull. Friction is a factor
- * of film: fluid that slips has no image along the wall, and all of it across.
+ * sqrt(3) / sigma - 1 times: S = film P + n n^T on w_i - u_i, and on the pull.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_WALL_POINTS_H
 #define OZ_PHYSICS_WALL_POINTS_H
 
 #include "physics/boundary_particles.h"
-#include "physics/wall_row.h"
+#include "physics/wall_slip.h"
 
 /* m/s: motion of boundary particle j's collider at x: that of the point, which slip has changed in
  * u, and what the collider's rotation adds on the way. */
@@ -57,7 +56,7 @@ OZ_FN float oz_points_film(const oz_frame *f, float K[6], const float g[3]) {
 }
 
 /* The points next to particle i, as wall_rows puts them into its row. */
-OZ_FN void oz_points_made(const oz_frame *f, size_t i, oz_wall_row *row) {
+OZ_FN void oz_points_made(const oz_frame *f, uint32_t contact, size_t i, oz_wall_row *row) {
   const uint32_t length = f->start_length[i];
   const float *own = f->x + 4 * i, x[3] = {own[0], own[1], own[2]};
   const oz_v3 at = oz_vec_of(f->x, (uint32_t)i);
@@ -82,9 +81,14 @@ OZ_FN void oz_points_made(const oz_frame *f, size_t i, oz_wall_row *row) {
   const oz_s3 B = oz_six_of(f->B, f->stride, (uint32_t)i);
   const oz_v3 sum = {oz_set(g[0]), oz_set(g[1]), oz_set(g[2])}, touch = oz_s3_v(&B, sum);
   row->points_c = all;
-  row->points_film = held / all * oz_points_film(f, K, g);
+  row->points_film = oz_points_film(f, K, g);
   row->points_weight = oz_maxf(row->points_film, 1.0f) * sqrtf(oz_first(oz_dot(touch, touch)));
   for (int k = 0; k < 3; k++) row->points_g[k] = g[k], row->points_u[k] = u[k] / all;
+  if (!f->has_slip || !(held < all)) return;
+  if (f->wall_slip)
+    oz_slip_made(f, contact, (uint32_t)i, 1.0f - held / all, row);
+  else
+    row->points_film *= held / all;
 }
 
 /* Sums of ghat of consecutive particles; 0 where none is next to a boundary particle. */
@@ -124,13 +128,19 @@ OZ_FN oz_v3 oz_points_slide(const oz_frame *f, uint32_t i, oz_v3 g, oz_v3 v, flo
   return r;
 }
 
-/* Adds the points' second part to m, the sum of v_ji ghat^T. */
-OZ_FN void oz_points_strain(const oz_frame *f, uint32_t i, oz_v3 v, float goal, oz_m3 *m) {
+/* d times the gradient of v from m, the sum of v_ji ghat^T, with the points' second part. */
+OZ_FN oz_m3 oz_points_gradient(const oz_frame *f, uint32_t i, const oz_m3 *m, const oz_s3 *B,
+                               oz_v3 v, float goal) {
   oz_v3 g;
-  if (!oz_points_ld(f, i, &g)) return;
-  oz_v3 slip = oz_points_slide(f, i, g, oz_points_slip(f, i, v, goal), OZ_FILM_MOST);
+  oz_m3 M = *m, L;
+  oz_slip_lanes s;
+  if (!oz_points_ld(f, i, &g)) return oz_m3_mul_s(m, B);
+  const oz_v3 slip = oz_points_slip(f, i, v, goal);
   /* without a contact there is no g, and the slip does not count */
-  oz_row_add(m, oz_set(1.0f), slip, g);
+  oz_row_add(&M, oz_set(1.0f), oz_points_slide(f, i, g, slip, OZ_FILM_MOST), g);
+  L = oz_m3_mul_s(&M, B);
+  if (oz_slip_ld(f, i, &s)) oz_slip_gradient(f, i, &s, m, g, v, slip, goal, &L);
+  return L;
 }
 
 OZ_FN void oz_points_pull_st(const oz_frame *f, uint32_t i, oz_v3 p) {
@@ -143,23 +153,33 @@ OZ_FN void oz_points_pull_st(const oz_frame *f, uint32_t i, oz_v3 p) {
   }
 }
 
-/* Stores the pull of the points by the matrix that neighbours get. */
-OZ_FN void oz_points_stress(const oz_frame *f, uint32_t i, const oz_m3 *A) {
+/* A = scale T B, from which neighbours get their part of a stress; pull: that of the points
+ * besides. Returns 0 where there are none. */
+OZ_FN int oz_points_matrix(const oz_frame *f, uint32_t i, const oz_m3 *T, const oz_s3 *B,
+                           float scale, oz_m3 *A, oz_v3 *pull) {
   oz_v3 g;
-  if (oz_points_ld(f, i, &g))
-    oz_points_pull_st(f, i, oz_points_slide(f, i, g, oz_m3_v(A, g), OZ_FILM_MOST));
+  oz_slip_lanes s;
+  pull->x = pull->y = pull->z = oz_set(0.0f);
+  *A = oz_m3_mul_s(T, B);
+  for (int c = 0; c < 9; c++) A->m[c] *= scale;
+  if (!oz_points_ld(f, i, &g)) return 0;
+  *pull = oz_points_slide(f, i, g, oz_m3_v(A, g), OZ_FILM_MOST);
+  if (oz_slip_ld(f, i, &s)) oz_slip_matrix(&s, T, g, scale, A, pull);
+  return 1;
 }
 
-/* The same in the position phase, with the zero-energy control, for which a point shows the image
- * too. A: the multiplier's part of the matrix over -d; y: displacement and strength. */
-OZ_FN void oz_points_move(const oz_frame *f, uint32_t i, const oz_m3 *A, const oz_real y[4],
-                          oz_mask on) {
+/* Stores the pull in the position phase, with the zero-energy control, for which a point shows the
+ * image too. by: the multiplier's pull over -d; F: less one; y: displacement and strength. */
+OZ_FN void oz_points_move(const oz_frame *f, uint32_t i, oz_v3 by, const oz_m3 *F,
+                          const oz_real y[4], oz_mask on) {
   oz_v3 g, pull, v = {y[0], y[1], y[2]};
   oz_real c, zero = oz_set(0.0f);
+  oz_slip_lanes s;
   if (!oz_points_ld(f, i, &g)) return;
   OZ_ROW_MEMBER(f, i, points_c, c);
-  const oz_v3 by = oz_points_slide(f, i, g, oz_m3_v(A, g), OZ_FILM_MOST),
-              slip = oz_points_slide(f, i, g, oz_points_slip(f, i, v, f->dt), 1.0f);
+  const oz_v3 whole = oz_points_slip(f, i, v, f->dt);
+  oz_v3 slip = oz_points_slide(f, i, g, whole, 1.0f);
+  if (oz_slip_ld(f, i, &s)) oz_slip_move(f, i, &s, F, g, v, whole, c, &slip);
   c *= y[3];
   pull.x = oz_select(on, c * slip.x - f->d * by.x, zero);
   pull.y = oz_select(on, c * slip.y - f->d * by.y, zero);

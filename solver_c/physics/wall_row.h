@@ -150,16 +150,18 @@ typedef struct oz_row_lanes {
   oz_real slides, third; /* third: of a normal hold, what leaves volume out */
 } oz_row_lanes;
 
-/* A member of the rows of consecutive particles, or 0. */
-#define OZ_ROW_MEMBER(f, i, member, out)                         \
-  do {                                                           \
-    float of_lane[OZ_LANES];                                     \
-    for (uint32_t k = 0; k < OZ_LANES; k++) {                    \
-      const uint32_t slot = (f)->contact_of[(i) + k];            \
-      of_lane[k] = slot ? (f)->wall_row[slot - 1].member : 0.0f; \
-    }                                                            \
-    (out) = oz_ld(of_lane, 0);                                   \
+/* A member of the records of consecutive particles' contacts, or 0. */
+#define OZ_CONTACT_MEMBER(f, i, record, member, out)           \
+  do {                                                         \
+    float of_lane[OZ_LANES];                                   \
+    for (uint32_t k = 0; k < OZ_LANES; k++) {                  \
+      const uint32_t slot = (f)->contact_of[(i) + k];          \
+      of_lane[k] = slot ? (f)->record[slot - 1].member : 0.0f; \
+    }                                                          \
+    (out) = oz_ld(of_lane, 0);                                 \
   } while (0)
+#define OZ_ROW_MEMBER(f, i, member, out) OZ_CONTACT_MEMBER(f, i, wall_row, member, out)
+#define OZ_SLIP_MEMBER(f, i, member, out) OZ_CONTACT_MEMBER(f, i, wall_slip, member, out)
 
 /* 0 where no particle has a row. */
 OZ_FN int oz_row_ld(const oz_frame *f, uint32_t i, oz_row_lanes *r) {

@@ -67,11 +67,13 @@ static void fill_material(oz_backend *b, const scene *s, uint32_t *state) {
 static void fill_owners(oz_backend *b, const scene *s, uint32_t *state) {
   static float force[MOST * 3];
   static uint32_t word32[MOST];
+  static const float up[3] = {0.0f, 1.0f, 0.0f};
   ooze_message why = {""};
   const uint32_t n = s->count, rigid = s->bodies * s->body_size, solid = rigid + s->soft_size;
   UP_ONE(MATERIAL, word32,
-         i >= solid && i < solid + s->boundary ? oz_slip_word(i % 3 ? 0.4f * (float)(i % 3) : 0.0f)
-                                               : i % 4 == 1);
+         i >= solid && i < solid + s->boundary
+             ? oz_slip_word(i % 3 ? 0.4f * (float)(i % 3) : 0.0f, up)
+             : i % 4 == 1);
   UP_ONE(RANK, word32, i);
   UP_ONE(SOURCE, word32, s->source[i]);
   UP_ONE(OWNER, word32,
@@ -287,6 +289,7 @@ static void check_isa(uint32_t isa) {
   t.wall = (oz_wall *)calloc(MOST * OZ_PLANES, sizeof *t.wall);
   t.impulse = (float *)calloc(MOST * OZ_PLANES * 3, sizeof *t.impulse);
   t.row = (oz_wall_row *)calloc(MOST, sizeof *t.row);
+  t.slip = (oz_wall_slip *)calloc(MOST, sizeof *t.slip);
   t.planes = (uint32_t *)calloc(MOST, sizeof *t.planes);
   t.particle = (uint32_t *)calloc(MOST, sizeof *t.particle);
   for (int k = 0; k < ARRAYS; ++k)

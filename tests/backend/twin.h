@@ -151,6 +151,7 @@ typedef struct twin {
   oz_wall *wall;
   float *impulse;
   oz_wall_row *row;
+  oz_wall_slip *slip;
   uint32_t *planes, *particle;
   uint64_t ran[OZ_STAGE_COUNT];
   double worst[OZ_STAGE_COUNT]; /* difference over tolerance */
@@ -192,6 +193,7 @@ static void translate(twin *t, const oz_frame *f, oz_frame *g) {
   g->body_state = t->vector->body_state, g->member = t->vector->member;
   g->wall = t->wall, g->wall_impulse = t->impulse, g->wall_planes = t->planes,
   g->wall_particle = t->particle, g->wall_row = t->row; /* contact_of: of both */
+  g->wall_slip = t->plain->has_slip ? t->slip : NULL;
   g->load = t->vector->load;
 }
 
@@ -212,6 +214,7 @@ static void copy_state(twin *t, const oz_frame *f, const oz_frame *g) {
          f->wall_count * f->contact_planes * 3 * sizeof *f->wall_impulse);
   memcpy(t->planes, f->wall_planes, f->wall_count * sizeof *f->wall_planes);
   memcpy(t->row, f->wall_row, f->wall_count * sizeof *f->wall_row);
+  if (f->wall_slip) memcpy(t->slip, f->wall_slip, f->wall_count * sizeof *f->wall_slip);
   memcpy(t->particle, f->wall_particle, f->wall_count * sizeof *f->wall_particle);
   /* but for the groups of rows, which each build has its own */
   for (uint32_t k = 0; f->has_loads && f->load && g->load && k < f->wall_count; ++k) {
@@ -370,6 +373,16 @@ static void compare_walls(twin *t, const oz_frame *f, const oz_frame *g, oz_stag
                 (double)(b->points_film * b->points_g[c]), 1, 2e-2,
                 "a film is told from deep fluid by a difference of sums", worst);
       }
+    for (uint32_t c = 0; stage == OZ_STAGE_wall_rows && f->wall_slip && c < 6; ++c) {
+      const oz_wall_slip *a = f->wall_slip + k, *b = g->wall_slip + k;
+      CHECK((a->part > 0.0f) == (b->part > 0.0f), "contact %u slips in one build", k);
+      if (!(a->part > 0.0f)) break;
+      compare(t, name, "slip", k, c, (double)a->part, (double)b->part, 1, 1e-3, why, worst);
+      compare(t, name, "slip N", k, c, (double)a->across[c], (double)b->across[c], 1, 1e-3, why,
+              worst);
+      compare(t, name, "slip B", k, c, (double)a->held[c], (double)b->held[c], 1, 1e-3, why, worst);
+      compare(t, name, "free B", k, c, (double)a->free[c], (double)b->free[c], 1, 1e-3, why, worst);
+    }
     CHECK(f->wall_planes[k] == g->wall_planes[k],
           "%s, %s: slot %u has %u walls, %u in the vector build", t->scene, name, k,
           f->wall_planes[k], g->wall_planes[k]);

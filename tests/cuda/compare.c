@@ -12,22 +12,28 @@ typedef struct wall_copy {
   uint32_t *planes;
   float *impulse;
   oz_wall_row *row;
+  oz_wall_slip *slip; /* zero where there is none */
 } wall_copy;
 static wall_copy read_walls(const side *s) {
   const size_t n = s->f.wall_count;
-  wall_copy w = {calloc(n + 1, sizeof *w.load), calloc(n * OZ_PLANES + 1, sizeof *w.wall),
-                 calloc(n + 1, 4), calloc(n * OZ_PLANES * 3 + 1, 4), calloc(n + 1, sizeof *w.row)};
+  wall_copy w = {calloc(n + 1, sizeof *w.load),
+                 calloc(n * OZ_PLANES + 1, sizeof *w.wall),
+                 calloc(n + 1, 4),
+                 calloc(n * OZ_PLANES * 3 + 1, 4),
+                 calloc(n + 1, sizeof *w.row),
+                 calloc(n + 1, sizeof *w.slip)};
   if (n) {
     side_get(s, w.wall, s->f.wall, n * s->f.contact_planes * sizeof *w.wall);
     side_get(s, w.planes, s->f.wall_planes, n * 4);
     side_get(s, w.impulse, s->f.wall_impulse, n * s->f.contact_planes * 12);
     if (s->f.contact_of) side_get(s, w.row, s->f.wall_row, n * sizeof *w.row);
+    if (s->f.contact_of && s->f.wall_slip) side_get(s, w.slip, s->f.wall_slip, n * sizeof *w.slip);
     if (s->f.has_loads) side_get(s, w.load, s->f.load, n * sizeof *w.load);
   }
   return w;
 }
 static void free_walls(wall_copy *w) {
-  free(w->load), free(w->wall), free(w->planes), free(w->impulse), free(w->row);
+  free(w->load), free(w->wall), free(w->planes), free(w->impulse), free(w->row), free(w->slip);
 }
 /* Where that of collider `handle` is; -1: nowhere. */
 static int load_of(const oz_load *l, uint32_t handle) {
@@ -62,7 +68,7 @@ static void sync_walls(const both *t) {
     memcpy(b.impulse + (size_t)(sb - 1) * room * 3, a.impulse + (size_t)(sa - 1) * room * 3,
            room * 12);
     b.planes[sb - 1] = a.planes[sa - 1];
-    b.row[sb - 1] = a.row[sa - 1];
+    b.row[sb - 1] = a.row[sa - 1], b.slip[sb - 1] = a.slip[sa - 1];
     uint32_t near[4]; /* is about rows, which each has its own */
     memcpy(near, b.load[sb - 1].near, sizeof near);
     b.load[sb - 1] = a.load[sa - 1];
@@ -73,6 +79,8 @@ static void sync_walls(const both *t) {
   CHECK(t->b.copy(t->b.b, t->b.f.wall_planes, b.planes, n * 4));
   CHECK(t->b.copy(t->b.b, t->b.f.wall_impulse, b.impulse, n * room * 12));
   if (t->b.f.contact_of) CHECK(t->b.copy(t->b.b, t->b.f.wall_row, b.row, n * sizeof *b.row));
+  if (t->b.f.contact_of && t->b.f.wall_slip)
+    CHECK(t->b.copy(t->b.b, t->b.f.wall_slip, b.slip, n * sizeof *b.slip));
   if (t->b.f.has_loads) CHECK(t->b.copy(t->b.b, t->b.f.load, b.load, n * sizeof *b.load));
   free_walls(&a), free_walls(&b);
 }
@@ -227,6 +235,14 @@ static void compare_rows(const oz_wall_row *a, const oz_wall_row *b, float d, do
   }
 }
 
+/* The slip of one particle along boundary particles: matrices of a size of 1. */
+static void compare_slips(const oz_wall_slip *a, const oz_wall_slip *b, double *worst) {
+  const float *x = &a->part, *y = &b->part;
+  if (!(a->part > 0.0f) && !(b->part > 0.0f)) return;
+  for (size_t c = 0; c < sizeof *a / sizeof *x; c++)
+    *worst = fmax(*worst, fabs((double)x[c] - (double)y[c]));
+}
+
 /* Planes of one particle, and the impulses that they took: greatest values and differences. */
 static void compare_planes(const both *t, const wall_copy *wa, const wall_copy *wb, uint32_t sa,
                            uint32_t sb, double scale[2], double worst[2]) {
@@ -270,7 +286,8 @@ static void compare_walls(both *t, oz_stage stage, double *difference) {
         else
           compare_planes(t, &wa, &wb, sa - 1, sb - 1, scale, worst);
         if (!what && t->rows)
-          compare_rows(&wa.row[sa - 1], &wb.row[sb - 1], t->a.f.d, scale, worst);
+          compare_rows(&wa.row[sa - 1], &wb.row[sb - 1], t->a.f.d, scale, worst),
+              compare_slips(&wa.slip[sa - 1], &wb.slip[sb - 1], worst);
         const double least = what ? 0.0 : 1.0;
         if (pass) difference[m++] = fmax(worst[0] / fmax(scale[0], least), worst[1] / scale[1]);
       }

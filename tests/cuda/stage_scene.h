@@ -122,6 +122,7 @@ static inline void fill_material(const state *s, uint32_t i) {
 /* Owner of a particle: none (fluid), one of two rigid bodies, the soft body, or the boundary of the
  * third collider, with the last particles. */
 static inline void fill_owner(const state *s, int kind, uint32_t i) {
+  static const float up[3] = {0.0f, 1.0f, 0.0f};
   const int wall = kind != FREE && i >= s->n - 40;
   const float *x = s->x + 4 * (size_t)i;
   s->source[i] = i % 29 == 0 && i >= 2 * s->layer && !wall ? 1 : 0;
@@ -138,7 +139,7 @@ static inline void fill_owner(const state *s, int kind, uint32_t i) {
                                       : x[2]) +
                             0.02f * D * sinf((float)(3 * i + k));
   if (soft_one(s, i)) s->owner[i] = (uint32_t)OZ_OWNER_SOFT << OZ_OWNER_SHIFT | 5, s->source[i] = 0;
-  s->word[i] = wall ? oz_slip_word(i % 3 ? 0.4f * (float)(i % 3) : 0.0f) : i % 4 == 1;
+  s->word[i] = wall ? oz_slip_word(i % 3 ? 0.4f * (float)(i % 3) : 0.0f, up) : i % 4 == 1;
   if (s->calm && !wall) s->owner[i] = 0;
   if (wall)
     for (uint32_t k = 0; k < 3; k++) s->rest[k * s->n + i] = x[k] - (k == 1 ? 0.155f : 0.0f);
