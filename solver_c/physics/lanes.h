@@ -27,11 +27,15 @@
 
 #if defined(__CUDACC__)
 #define OZ_FN static __device__ __forceinline__
+#define OZ_FN_RARE static __device__ __noinline__ /* registers of its own */
 #define OZ_LANES 1
 #elif defined(__GNUC__)
 #define OZ_FN static inline __attribute__((always_inline, unused))
 #else
 #define OZ_FN static inline
+#endif
+#ifndef OZ_FN_RARE
+#define OZ_FN_RARE OZ_FN
 #endif
 
 #if defined(__GNUC__) || defined(__CUDACC__)

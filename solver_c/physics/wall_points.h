@@ -133,13 +133,17 @@ OZ_FN oz_m3 oz_points_gradient(const oz_frame *f, uint32_t i, const oz_m3 *m, co
                                oz_v3 v, float goal) {
   oz_v3 g;
   oz_m3 M = *m, L;
-  oz_slip_lanes s;
+  oz_slips s;
   if (!oz_points_ld(f, i, &g)) return oz_m3_mul_s(m, B);
   const oz_v3 slip = oz_points_slip(f, i, v, goal);
   /* without a contact there is no g, and the slip does not count */
   oz_row_add(&M, oz_set(1.0f), oz_points_slide(f, i, g, slip, OZ_FILM_MOST), g);
   L = oz_m3_mul_s(&M, B);
-  if (oz_slip_ld(f, i, &s)) oz_slip_gradient(f, i, &s, m, g, v, slip, goal, &L);
+  if (OZ_RARELY(oz_slips_at(f, i, &s))) {
+    oz_m3 sums = *m, with = L; /* a call writes to memory: copies keep their registers */
+    oz_slip_gradient(s, &sums, g, v, slip, f->boundary_still ? 0.0f : goal, &with);
+    L = with;
+  }
   return L;
 }
 
@@ -158,13 +162,18 @@ OZ_FN void oz_points_pull_st(const oz_frame *f, uint32_t i, oz_v3 p) {
 OZ_FN int oz_points_matrix(const oz_frame *f, uint32_t i, const oz_m3 *T, const oz_s3 *B,
                            float scale, oz_m3 *A, oz_v3 *pull) {
   oz_v3 g;
-  oz_slip_lanes s;
+  oz_slips s;
   pull->x = pull->y = pull->z = oz_set(0.0f);
   *A = oz_m3_mul_s(T, B);
   for (int c = 0; c < 9; c++) A->m[c] *= scale;
   if (!oz_points_ld(f, i, &g)) return 0;
   *pull = oz_points_slide(f, i, g, oz_m3_v(A, g), OZ_FILM_MOST);
-  if (oz_slip_ld(f, i, &s)) oz_slip_matrix(&s, T, g, scale, A, pull);
+  if (OZ_RARELY(oz_slips_at(f, i, &s))) {
+    oz_m3 stress = *T, with = *A;
+    oz_v3 across = *pull;
+    oz_slip_matrix(s, &stress, g, scale, &with, &across);
+    *A = with, *pull = across;
+  }
   return 1;
 }
 
@@ -174,12 +183,18 @@ OZ_FN void oz_points_move(const oz_frame *f, uint32_t i, oz_v3 by, const oz_m3 *
                           const oz_real y[4], oz_mask on) {
   oz_v3 g, pull, v = {y[0], y[1], y[2]};
   oz_real c, zero = oz_set(0.0f);
-  oz_slip_lanes s;
+  oz_slips s;
   if (!oz_points_ld(f, i, &g)) return;
   OZ_ROW_MEMBER(f, i, points_c, c);
   const oz_v3 whole = oz_points_slip(f, i, v, f->dt);
   oz_v3 slip = oz_points_slide(f, i, g, whole, 1.0f);
-  if (oz_slip_ld(f, i, &s)) oz_slip_move(f, i, &s, F, g, v, whole, c, &slip);
+  if (OZ_RARELY(oz_slips_at(f, i, &s))) {
+    oz_m3 affine = *F;
+    oz_v3 to = slip;
+    oz_slip_move(s, &affine, g, v, whole, f->zero_energy_arm / oz_max(c, oz_set(1e-20f)),
+                 f->boundary_still ? 0.0f : f->dt, &to);
+    slip = to;
+  }
   c *= y[3];
   pull.x = oz_select(on, c * slip.x - f->d * by.x, zero);
   pull.y = oz_select(on, c * slip.y - f->d * by.y, zero);

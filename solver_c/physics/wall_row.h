@@ -161,7 +161,6 @@ typedef struct oz_row_lanes {
     (out) = oz_ld(of_lane, 0);                                 \
   } while (0)
 #define OZ_ROW_MEMBER(f, i, member, out) OZ_CONTACT_MEMBER(f, i, wall_row, member, out)
-#define OZ_SLIP_MEMBER(f, i, member, out) OZ_CONTACT_MEMBER(f, i, wall_slip, member, out)
 
 /* 0 where no particle has a row. */
 OZ_FN int oz_row_ld(const oz_frame *f, uint32_t i, oz_row_lanes *r) {

@@ -108,34 +108,52 @@ OZ_FN void oz_slip_blend(oz_real part, oz_v3 to, oz_v3 *v) {
   v->x += part * (to.x - v->x), v->y += part * (to.y - v->y), v->z += part * (to.z - v->z);
 }
 
-/* The slip of consecutive particles; part is 0 where nothing slips. */
+/* The records of consecutive particles, NULL where nothing slips. */
+typedef struct oz_slips {
+  const oz_wall_slip *of[OZ_LANES];
+} oz_slips;
+
+/* 0 where no particle slips. */
+OZ_FN int oz_slips_at(const oz_frame *f, uint32_t i, oz_slips *s) {
+  int any = 0;
+  if (!f->wall_slip) return 0;
+  for (uint32_t k = 0; k < OZ_LANES; k++) any |= (s->of[k] = oz_slip_of(f, i + k)) != NULL;
+  return any;
+}
+
+#define OZ_SLIP_MEMBER(s, member, out)                                                     \
+  do {                                                                                     \
+    float of_lane[OZ_LANES];                                                               \
+    for (uint32_t k = 0; k < OZ_LANES; k++) of_lane[k] = s.of[k] ? s.of[k]->member : 0.0f; \
+    (out) = oz_ld(of_lane, 0);                                                             \
+  } while (0)
+
 typedef struct oz_slip_lanes {
   oz_real part;
   oz_s3 across, held, free;
 } oz_slip_lanes;
 
-/* 0 where no particle slips. */
-OZ_FN int oz_slip_ld(const oz_frame *f, uint32_t i, oz_slip_lanes *s) {
-  if (!f->wall_slip) return 0;
-  OZ_SLIP_MEMBER(f, i, part, s->part);
-  if (!oz_any(s->part > oz_set(0.0f))) return 0;
+OZ_FN oz_slip_lanes oz_slip_ld(oz_slips of) {
+  oz_slip_lanes s;
+  OZ_SLIP_MEMBER(of, part, s.part);
   for (int c = 0; c < 6; c++) {
-    OZ_SLIP_MEMBER(f, i, across[c], s->across.s[c]);
-    OZ_SLIP_MEMBER(f, i, held[c], s->held.s[c]);
-    OZ_SLIP_MEMBER(f, i, free[c], s->free.s[c]);
+    OZ_SLIP_MEMBER(of, across[c], s.across.s[c]);
+    OZ_SLIP_MEMBER(of, held[c], s.held.s[c]);
+    OZ_SLIP_MEMBER(of, free[c], s.free.s[c]);
   }
-  return 1;
+  return s;
 }
 
 /* L, d times the gradient of v in no-slip, becomes that with slip. M: sum of v_ji ghat^T; g: of the
- * points' ghat; image: goal w - v; goal: as in oz_row_strain. */
-OZ_FN void oz_slip_gradient(const oz_frame *f, uint32_t i, const oz_slip_lanes *s, const oz_m3 *M,
-                            oz_v3 g, oz_v3 v, oz_v3 image, float goal, oz_m3 *L) {
-  oz_m3 fluid = *M, points, with, N = oz_s3_full(&s->across);
+ * points' ghat; image: goal w - v; goal: as in oz_row_strain, 0 where the points stand still. */
+OZ_FN_RARE void oz_slip_gradient(oz_slips of, const oz_m3 *M, oz_v3 g, oz_v3 v, oz_v3 image,
+                                 float goal, oz_m3 *L) {
+  const oz_slip_lanes s = oz_slip_ld(of);
+  oz_m3 fluid = *M, points, with, N = oz_s3_full(&s.across);
   for (int c = 0; c < 9; c++) points.m[c] = oz_set(0.0f);
-  if (goal != 0.0f && !f->boundary_still)
+  if (goal != 0.0f)
     for (int c = 0; c < 9; c++) {
-      OZ_SLIP_MEMBER(f, i, sum[c], points.m[c]);
+      OZ_SLIP_MEMBER(of, sum[c], points.m[c]);
       points.m[c] *= goal;
     }
   oz_row_add(&points, oz_set(-1.0f), v, g);
@@ -143,28 +161,29 @@ OZ_FN void oz_slip_gradient(const oz_frame *f, uint32_t i, const oz_slip_lanes *
   oz_row_add(&points, oz_set(1.0f), image, g);
   with = oz_m3_mul(&points, &N);
   for (int c = 0; c < 9; c++) with.m[c] += fluid.m[c];
-  fluid = oz_m3_mul_s(&fluid, &s->free);
-  with = oz_m3_mul_s(&with, &s->held);
+  fluid = oz_m3_mul_s(&fluid, &s.free);
+  with = oz_m3_mul_s(&with, &s.held);
   for (int c = 0; c < 9; c++) with.m[c] -= fluid.m[c];
   with = oz_m3_mul(&N, &with);
-  for (int c = 0; c < 9; c++) L->m[c] += s->part * (fluid.m[c] + with.m[c] - L->m[c]);
+  for (int c = 0; c < 9; c++) L->m[c] += s.part * (fluid.m[c] + with.m[c] - L->m[c]);
 }
 
 /* The transpose: A, from which neighbours get their part of the stress T, and the points' pull
  * besides. */
-OZ_FN void oz_slip_matrix(const oz_slip_lanes *s, const oz_m3 *T, oz_v3 g, float scale, oz_m3 *A,
-                          oz_v3 *pull) {
-  oz_m3 with = oz_m3_mul_s(T, &s->held), fluid = oz_m3_mul_s(T, &s->free);
+OZ_FN_RARE void oz_slip_matrix(oz_slips of, const oz_m3 *T, oz_v3 g, float scale, oz_m3 *A,
+                               oz_v3 *pull) {
+  const oz_slip_lanes s = oz_slip_ld(of);
+  oz_m3 with = oz_m3_mul_s(T, &s.held), fluid = oz_m3_mul_s(T, &s.free);
   for (int c = 0; c < 9; c++) with.m[c] *= scale, fluid.m[c] *= scale;
-  const oz_m3 N = oz_s3_full(&s->across);
-  const oz_v3 across = oz_s3_v(&s->across, oz_m3_v(&with, oz_s3_v(&s->across, g)));
+  const oz_m3 N = oz_s3_full(&s.across);
+  const oz_v3 across = oz_s3_v(&s.across, oz_m3_v(&with, oz_s3_v(&s.across, g)));
   for (int c = 0; c < 9; c++) with.m[c] -= fluid.m[c];
   with = oz_m3_mul(&N, &with);
   for (int c = 0; c < 9; c++) fluid.m[c] += with.m[c];
   const oz_v3 own = oz_m3_v(&fluid, g),
               to = {2.0f * across.x - own.x, 2.0f * across.y - own.y, 2.0f * across.z - own.z};
-  for (int c = 0; c < 9; c++) A->m[c] += s->part * (fluid.m[c] - A->m[c]);
-  oz_slip_blend(s->part, to, pull);
+  for (int c = 0; c < 9; c++) A->m[c] += s.part * (fluid.m[c] - A->m[c]);
+  oz_slip_blend(s.part, to, pull);
 }
 
 /* The same for a load on the points with the sum of ghat g, half of which comes in as v. */
@@ -174,23 +193,24 @@ OZ_FN void oz_slip_load(const oz_wall_slip *s, const oz_s3 *T, oz_v3 g, oz_v3 *v
   oz_slip_blend(oz_set(s->part), oz_s3_v(&N, oz_s3_v(T, oz_s3_v(&held, oz_s3_v(&N, g)))), v);
 }
 
-/* The motion towards which the zero-energy control pulls with the weight c, besides its part in the
- * sums over neighbours. F: affine part, less one; v: displacement; image: the wall's less v; slip:
- * no-slip's. Friction counts as in the drag. */
-OZ_FN void oz_slip_move(const oz_frame *f, uint32_t i, const oz_slip_lanes *s, const oz_m3 *F,
-                        oz_v3 g, oz_v3 v, oz_v3 image, oz_real c, oz_v3 *slip) {
-  const oz_real arm = f->zero_energy_arm / oz_max(c, oz_set(1e-20f));
+/* The motion towards which the zero-energy control pulls, besides its part in the sums over
+ * neighbours. F: affine part, less one; v: displacement; image: the wall's less v; arm: the
+ * control's over its weight; dt: 0 where the points stand still; slip: no-slip's. Friction counts
+ * as in the drag. */
+OZ_FN_RARE void oz_slip_move(oz_slips of, const oz_m3 *F, oz_v3 g, oz_v3 v, oz_v3 image,
+                             oz_real arm, float dt, oz_v3 *slip) {
+  const oz_slip_lanes s = oz_slip_ld(of);
   const oz_v3 affine = oz_m3_v(F, g);
   oz_v3 own = {-v.x - arm * affine.x, -v.y - arm * affine.y, -v.z - arm * affine.z}, mean;
-  if (!f->boundary_still) {
-    OZ_SLIP_MEMBER(f, i, mean[0], mean.x);
-    OZ_SLIP_MEMBER(f, i, mean[1], mean.y);
-    OZ_SLIP_MEMBER(f, i, mean[2], mean.z);
-    own.x += f->dt * mean.x, own.y += f->dt * mean.y, own.z += f->dt * mean.z;
+  if (dt != 0.0f) {
+    OZ_SLIP_MEMBER(of, mean[0], mean.x);
+    OZ_SLIP_MEMBER(of, mean[1], mean.y);
+    OZ_SLIP_MEMBER(of, mean[2], mean.z);
+    own.x += dt * mean.x, own.y += dt * mean.y, own.z += dt * mean.z;
   }
   image.x += own.x, image.y += own.y, image.z += own.z;
-  const oz_v3 across = oz_s3_v(&s->across, image),
+  const oz_v3 across = oz_s3_v(&s.across, image),
               to = {across.x - own.x, across.y - own.y, across.z - own.z};
-  oz_slip_blend(s->part * (2.0f - s->part), to, slip);
+  oz_slip_blend(s.part * (2.0f - s.part), to, slip);
 }
 #endif
