@@ -94,17 +94,27 @@ typedef struct oz_fill_host {
   void *user;
 } oz_fill_host;
 
+typedef struct oz_box {
+  double low[3], high[3];
+} oz_box;
+
 typedef struct oz_batch {
-  double low[3], high[3]; /* of its particles */
+  oz_box box; /* of its particles */
   float (*x)[3];
   uint32_t count;
 } oz_batch;
+
+/* Boxes about 8, 64, ... batches in order of arrival, so that a copy does not look at every other:
+ * copies come row by row, and neighbours in the list are mostly neighbours in space. */
+enum { OZ_BOX_BITS = 3, OZ_BOX_LEVELS = 10 };
 
 typedef struct oz_fill { /* remembers the room that is taken already */
   double d;
   uint64_t most, total;
   oz_batch *batches;
   size_t batch_count, batch_room;
+  oz_box *boxes[OZ_BOX_LEVELS];
+  size_t box_count[OZ_BOX_LEVELS], box_room[OZ_BOX_LEVELS];
   oz_fill_host host;
   oz_loop loop;
 } oz_fill;
@@ -143,6 +153,8 @@ typedef struct oz_near { /* hashed by cells of one separation */
 /* Those within the bounds. 0: no memory */
 int oz_near_build(oz_near *g, const oz_fill *f, const double low[3], const double high[3]);
 void oz_near_release(oz_near *g);
+/* Puts the newest batch into the boxes. 0: no memory */
+int oz_boxes_add(oz_fill *f);
 int oz_near_taken(const oz_near *g, const double x[3]);
 
 /* ---- Inside of a mesh (fill_inside.c) ---------------------------------------------------- */

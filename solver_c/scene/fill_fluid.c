@@ -24,6 +24,7 @@ oz_fill *oz_fill_create(double separation, uint64_t max_particles, const oz_fill
 void oz_fill_destroy(oz_fill *f) {
   if (!f) return;
   for (size_t i = 0; i < f->batch_count; i++) free(f->batches[i].x);
+  for (int level = 0; level < OZ_BOX_LEVELS; level++) free(f->boxes[level]);
   free(f->batches);
   oz_loop_close(&f->loop);
   free(f);
@@ -40,7 +41,7 @@ static ooze_result put(oz_pour *p, const double x[3], const float *v) {
     c->x[c->count][k] = (float)x[k];
     if (v) c->v[c->count][k] = v[k];
   }
-  oz_batch_widen(&p->own, c->x[c->count]);
+  oz_box_widen(&p->own.box, c->x[c->count]);
   c->count++;
   p->fill->total++;
   return OOZE_OK;
@@ -105,7 +106,7 @@ static int remember(oz_fill *fill, const oz_batch *bounds, const void *x, uint32
   if (!b->x) return 0;
   memcpy(b->x, x, (size_t)count * sizeof *b->x);
   fill->batch_count++;
-  return 1;
+  return oz_boxes_add(fill);
 }
 
 ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t count,
@@ -115,13 +116,14 @@ ooze_result oz_fill_reserve(oz_fill *fill, const float *positions, uint64_t coun
   if (!count) return OOZE_OK;
   if (count >= UINT32_MAX / 2)
     return oz_fail(why, OOZE_ERROR_LIMIT, "more points than a solver holds");
-  for (int k = 0; k < 3; k++) b.low[k] = 1e300, b.high[k] = -1e300;
+  for (int k = 0; k < 3; k++) b.box.low[k] = 1e300, b.box.high[k] = -1e300;
   float(*kept)[3] = malloc((size_t)count * sizeof *kept);
   for (uint64_t i = 0; kept && i < count; i++) {
     const float *x = positions + 3 * i;
     if (!isfinite(x[0]) || !isfinite(x[1]) || !isfinite(x[2])) continue;
     for (int k = 0; k < 3; k++)
-      b.low[k] = fmin(b.low[k], (double)x[k]), b.high[k] = fmax(b.high[k], (double)x[k]);
+      b.box.low[k] = fmin(b.box.low[k], (double)x[k]),
+      b.box.high[k] = fmax(b.box.high[k], (double)x[k]);
     memcpy(kept[b.count++], x, sizeof *kept);
   }
   int room = kept && remember(fill, &b, kept, b.count);
@@ -192,7 +194,7 @@ ooze_result oz_fill_fluid(oz_fill *fill, const oz_fluid *fluid, oz_solid_fn soli
         oz_fluid_copy(fluid, at, copy, &pose);
         double low[3], high[3], box_low[3], box_high[3];
         uint32_t before = out->count;
-        for (int a = 0; a < 3; a++) p.own.low[a] = 1e300, p.own.high[a] = -1e300;
+        for (int a = 0; a < 3; a++) p.own.box.low[a] = 1e300, p.own.box.high[a] = -1e300;
         int known = oz_shape_bounds(&fluid->shape, low, high);
         for (int a = 0; a < 3; a++) box_low[a] = -1e300, box_high[a] = 1e300;
         if (known && !copy) {

@@ -17,31 +17,81 @@ void oz_near_release(oz_near *g) {
   free(g->x);
 }
 
+static int meets(const oz_box *box, const oz_box *other) {
+  for (int k = 0; k < 3; k++)
+    if (box->low[k] > other->high[k] || box->high[k] < other->low[k]) return 0;
+  return 1;
+}
+
+int oz_boxes_add(oz_fill *f) {
+  const oz_box *newest = &f->batches[f->batch_count - 1].box;
+  size_t at = f->batch_count - 1;
+  for (int level = 0; level < OZ_BOX_LEVELS; level++) {
+    at >>= OZ_BOX_BITS;
+    if (at == f->box_count[level]) {
+      if (!oz_list_room((void **)&f->boxes[level], &f->box_room[level], at, sizeof *f->boxes[level],
+                        16))
+        return 0;
+      f->boxes[level][f->box_count[level]++] = *newest;
+      continue;
+    }
+    oz_box *box = &f->boxes[level][at];
+    for (int k = 0; k < 3; k++) {
+      box->low[k] = fmin(box->low[k], newest->low[k]);
+      box->high[k] = fmax(box->high[k], newest->high[k]);
+    }
+  }
+  return 1;
+}
+
+/* The first batch from `at` on that may meet the box; the count of batches: there is none. */
+static size_t next_batch(const oz_fill *f, size_t at, const oz_box *box) {
+  while (at < f->batch_count) {
+    int level = OZ_BOX_LEVELS - 1;
+    /* the widest stretch of batches that begins here and is clear of the box */
+    for (; level >= 0; level--) {
+      const int shift = OZ_BOX_BITS * (level + 1);
+      if (at & (((size_t)1 << shift) - 1)) continue;
+      if (!meets(&f->boxes[level][at >> shift], box)) break;
+    }
+    if (level < 0 && meets(&f->batches[at].box, box)) return at;
+    at += (size_t)1 << (OZ_BOX_BITS * (level + 1));
+  }
+  return f->batch_count;
+}
+
+static void keep(oz_near *g, uint32_t at, const float x[3]) {
+  const uint32_t slot =
+      slot_of(g, (int64_t)floor((double)x[0] / g->cell), (int64_t)floor((double)x[1] / g->cell),
+              (int64_t)floor((double)x[2] / g->cell));
+  memcpy(g->x[at], x, sizeof g->x[at]);
+  g->next[at] = g->head[slot];
+  g->head[slot] = at + 1;
+}
+
+static int within(const oz_box *box, const float x[3]) {
+  for (int k = 0; k < 3; k++)
+    if ((double)x[k] < box->low[k] || (double)x[k] > box->high[k]) return 0;
+  return 1;
+}
+
 int oz_near_build(oz_near *g, const oz_fill *f, const double low[3], const double high[3]) {
   uint64_t count = 0;
+  oz_box box;
   memset(g, 0, sizeof *g);
+  memcpy(box.low, low, sizeof box.low);
+  memcpy(box.high, high, sizeof box.high);
   g->cell = f->d;
   for (int pass = 0; pass < 2; pass++) { /* count, then keep */
     uint32_t at = 0;
-    for (size_t b = 0; b < f->batch_count; b++) {
+    for (size_t b = next_batch(f, 0, &box); b < f->batch_count; b = next_batch(f, b + 1, &box)) {
       const oz_batch *o = &f->batches[b];
-      int apart = 0;
-      for (int k = 0; k < 3; k++) apart |= o->low[k] > high[k] || o->high[k] < low[k];
-      for (uint32_t i = 0; !apart && i < o->count; i++) {
-        int out = 0;
-        for (int k = 0; k < 3; k++)
-          out |= (double)o->x[i][k] < low[k] || (double)o->x[i][k] > high[k];
-        if (out) continue;
-        if (!pass) {
+      for (uint32_t i = 0; i < o->count; i++) {
+        if (!within(&box, o->x[i])) continue;
+        if (pass)
+          keep(g, at++, o->x[i]);
+        else
           count++;
-          continue;
-        }
-        memcpy(g->x[at], o->x[i], sizeof o->x[i]);
-        uint32_t slot = slot_of(g, (int64_t)floor((double)o->x[i][0] / g->cell),
-                                (int64_t)floor((double)o->x[i][1] / g->cell),
-                                (int64_t)floor((double)o->x[i][2] / g->cell));
-        g->next[at] = g->head[slot];
-        g->head[slot] = ++at;
       }
     }
     if (pass || !count) return 1;

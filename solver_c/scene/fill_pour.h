@@ -32,7 +32,7 @@ static inline int oz_pour_fits(const oz_pour *p, const double x[3]) {
   return !oz_near_taken(&p->near, x) && !(p->solid && p->solid(p->user, x));
 }
 
-static inline void oz_batch_widen(oz_batch *b, const float x[3]) {
+static inline void oz_box_widen(oz_box *b, const float x[3]) {
   for (int k = 0; k < 3; k++) {
     if ((double)x[k] < b->low[k]) b->low[k] = (double)x[k];
     if ((double)x[k] > b->high[k]) b->high[k] = (double)x[k];

@@ -57,8 +57,8 @@ typedef struct part {
   float (*x)[3];
   uint32_t count, room;
   uint64_t inside, cut;
-  oz_batch box; /* of its particles: bounds alone */
-  int failed;   /* out of memory */
+  oz_box box; /* of its particles */
+  int failed; /* out of memory */
 } part;
 
 typedef struct rows_job {
@@ -98,7 +98,7 @@ static void put_jittered(const rows_job *job, part *to, double x[3], uint64_t in
   for (int k = 0; k < 3; k++) to->x[to->count][k] = (float)y[k];
   if (!to->count)
     for (int k = 0; k < 3; k++) to->box.low[k] = to->box.high[k] = (double)to->x[0][k];
-  oz_batch_widen(&to->box, to->x[to->count]);
+  oz_box_widen(&to->box, to->x[to->count]);
   to->count++;
 }
 
@@ -184,8 +184,8 @@ static ooze_result take_part(oz_pour *p, const part *from) {
   memcpy(c->x + c->count, from->x, from->count * sizeof *c->x);
   for (uint32_t i = 0; v && i < from->count; i++) memcpy(c->v[c->count + i], v, sizeof *c->v);
   for (int k = 0; k < 3; k++) {
-    p->own.low[k] = fmin(p->own.low[k], from->box.low[k]);
-    p->own.high[k] = fmax(p->own.high[k], from->box.high[k]);
+    p->own.box.low[k] = fmin(p->own.box.low[k], from->box.low[k]);
+    p->own.box.high[k] = fmax(p->own.box.high[k], from->box.high[k]);
   }
   c->count += from->count;
   p->fill->total += from->count;

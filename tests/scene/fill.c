@@ -4,6 +4,8 @@
 #include "scene/scene_internal.h"
 #include "scratch.h"
 
+#include <time.h>
+
 RUN_IN_SCRATCH()
 
 static ooze_message why;
@@ -410,6 +412,45 @@ OZ_CASE(threads_make_no_difference) {
   free(one.x);
   free(four.x);
   ooze_scene_destroy(s);
+}
+
+/* s of this thread, whatever else the machine does */
+static double fill_copies(uint32_t across, uint32_t *count) {
+  oz_fluid f;
+  oz_cloud cloud;
+  uint64_t cut = 0;
+  struct timespec began, ended;
+  memset(&f, 0, sizeof f);
+  f.name = (char[]){"drops"};
+  f.shape.kind = OZ_SHAPE_BOX;
+  f.shape.scale = 1.0f;
+  f.turn = 30.0f; /* all are held against those before */
+  for (int k = 0; k < 3; k++) {
+    f.shape.half[k] = 0.005f;
+    f.count[k] = across;
+    f.step[k] = 0.04f;
+  }
+  ooze_pose_default(&f.pose);
+  oz_fill *fill = oz_fill_create(0.01, 1u << 30, NULL);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &began);
+  CHECK_EQ(oz_fill_fluid(fill, &f, NULL, NULL, &cloud, &cut, &why), OOZE_OK);
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ended);
+  *count = cloud.count;
+  oz_cloud_release(&cloud);
+  oz_fill_destroy(fill);
+  return (double)(ended.tv_sec - began.tv_sec) + 1e-9 * (double)(ended.tv_nsec - began.tv_nsec);
+}
+
+OZ_CASE(copies_fill_in_proportion_to_their_number) {
+  uint32_t few, many;
+  double least = 1e30;
+  for (int i = 0; i < 3; i++) least = fmin(least, fill_copies(12, &few));
+  const double most = fill_copies(36, &many);
+  CHECK_EQ(few, 12 * 12 * 12);
+  CHECK_EQ(many, 36 * 36 * 36);
+  CHECK(most < 120.0 * least,
+        "27 times the copies: %.4f s became %.4f s; linear is 27 times, and each against each 729",
+        least, most);
 }
 
 OZ_CASE(a_host_stops_a_fill) {
