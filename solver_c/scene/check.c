@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 
+/* m/s: emitter_desc.speed ends there (schema.def). */
+static const double FASTEST = 1e4;
+
 /* The values to expect by the material's own name or by its preset. */
 static int expected_like(const ooze_scene *s, uint32_t index, ooze_preset *out) {
   const char *name = s->looks[index].name;
@@ -246,6 +249,23 @@ static void check_emitters(oz_reader *r) {
   }
 }
 
+/* A rate is no faster through its mouth than a speed may be: such as litres in place of m^3. */
+static ooze_result check_rate(oz_reader *r, uint32_t index) {
+  const ooze_scene *s = r->scene;
+  const ooze_emitter_desc *e = &s->start.emitters[index].desc;
+  const double area = ooze_emitter_area(e), rate = (double)e->rate;
+  const size_t mark = oz_down(r, "emitters");
+  oz_down(r, s->emitters[index].name);
+  oz_down(r, "rate");
+  if (rate > FASTEST * area)
+    return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                     "%g m^3/s through a mouth of %.3g m^2 is %.3g m/s; expected %.3g m^3/s or "
+                     "less, which is %g m/s (1 l/s is 0.001 m^3/s)",
+                     rate, area, rate / area, FASTEST * area, FASTEST);
+  oz_up(r, mark);
+  return OOZE_OK;
+}
+
 ooze_result oz_check_slips(oz_reader *r) {
   const ooze_scene *s = r->scene;
   double d = (double)s->separation;
@@ -309,6 +329,7 @@ ooze_result oz_check_slips(oz_reader *r) {
               d);
     if (radius > 100.0) oz_warn(r, "%g m (is it in metres?)", radius);
     oz_up(r, mark);
+    OZ_TRY_OK(check_rate(r, i));
   }
   return OOZE_OK;
 }

@@ -10,6 +10,8 @@ block='"materials": {"m": {"viscosity": 5}}, "output": {"frames": [1, 3], "point
 # values that the schema allows
 expect 2 'output.fps: 0.5 is out of range; expected a number from 1 to 100000' \
   "$ooze" run "$small" -o a --set output.fps=0.5
+expect 2 'emitters.tap.rate: 1000 m^3/s through a mouth of ' \
+  "$ooze" run "$small" -o a --set emitters.tap.rate=1e3
 cat >ball.json <<END
 {"solver": {"particle_separation": 0.05, "substeps": 1}, $block,
 "fluids": {"a": {"material": "m", "shape": "box", "size": [0.2, 0.2, 0.2], "position": [0, 1, 0]}},
