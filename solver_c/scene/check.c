@@ -303,13 +303,18 @@ ooze_result oz_check_slips(oz_reader *r) {
     }
     oz_down(r, "fluids");
     oz_down(r, f->name);
-    if (thin < 0.999 * d)
+    const int inside = f->emit != OZ_EMIT_SURFACE; /* a sheet may let fluid go */
+    if (inside && !(thin > 0.0))
+      return oz_refuse(r, OOZE_ERROR_ARGUMENT,
+                       "is flat: no particle fits in; expected a shape with an inside%s",
+                       f->shape.kind == OZ_SHAPE_MESH ? ", or \"emit\": \"surface\"" : "");
+    if (inside && thin < 0.999 * d)
       return oz_refuse(r, OOZE_ERROR_ARGUMENT,
                        "is %g m at its thinnest, and particle_separation is %g m: no particle fits "
                        "in; expected a "
                        "separation of %g m or less, or a larger fluid (are both in metres?)",
                        thin, d, thin / 3.0);
-    if (thin < 2.999 * d)
+    if (inside && thin < 2.999 * d)
       oz_warn(r, "is %g m at its thinnest: fewer than 3 particles of separation %g m", thin, d);
     if (wide > 1000.0) oz_warn(r, "is %g m wide (are its sizes in metres?)", wide);
     oz_up(r, mark);

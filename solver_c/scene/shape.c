@@ -2,6 +2,7 @@
 #include "geo/folders.h"
 #include "read.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -123,6 +124,26 @@ static ooze_result all_there(oz_reader *r, const oz_shape *shape) {
   return OOZE_OK;
 }
 
+/* Is there a triangle whose corners are not on a line? */
+static int has_area(const ooze_mesh *m) {
+  for (uint64_t t = 0; t < m->triangle_count; t++) {
+    const float *corner[3];
+    double u[3], v[3], area2 = 0.0;
+    for (int k = 0; k < 3; k++)
+      corner[k] = m->positions + 3 * (size_t)m->triangles[3 * t + (size_t)k];
+    for (int k = 0; k < 3; k++) {
+      u[k] = (double)corner[1][k] - (double)corner[0][k];
+      v[k] = (double)corner[2][k] - (double)corner[0][k];
+    }
+    for (int k = 0; k < 3; k++) {
+      const int p = (k + 1) % 3, q = (k + 2) % 3;
+      area2 += pow(u[p] * v[q] - u[q] * v[p], 2);
+    }
+    if (area2 > 0.0) return 1;
+  }
+  return 0;
+}
+
 /* Beside the scene file unless the path is absolute. */
 static ooze_result find_file(oz_reader *r, const char *group, json_t *object, oz_shape *out) {
   char *name = NULL;
@@ -156,9 +177,10 @@ static ooze_result find_file(oz_reader *r, const char *group, json_t *object, oz
   if (out->kind == OZ_SHAPE_MESH) {
     ooze_mesh_default(&out->mesh);
     result = ooze_mesh_read_memory(path, bytes, count, &r->scene->limits, &out->mesh, &inner);
-    if (result >= 0 && !out->mesh.triangle_count) {
+    if (result >= 0 && !has_area(&out->mesh)) {
       result = OOZE_ERROR_FORMAT;
-      snprintf(inner.text, sizeof inner.text, "%.400s: has no triangle", path);
+      snprintf(inner.text, sizeof inner.text, "%.400s: has no triangle%s", path,
+               out->mesh.triangle_count ? " with an area: the corners of each are on a line" : "");
     }
     for (size_t i = 0; result >= 0 && i < (size_t)out->mesh.point_count * 3; i++)
       out->mesh.positions[i] *= out->scale;

@@ -38,6 +38,19 @@ printf 'v 0 0 0\nv 2e9 0 0\nv 0 0.1 0\nf 1 2 3\n' >sliver.obj
 expect 2 'collider c: a mesh of 1e+08 m^2 needs about 4e+10 points 0.05 m apart' \
   timeout 20 "$ooze" run ball.json -o sliver \
   --set 'colliders={"c":{"shape":"mesh","file":"sliver.obj","boundary":"particles","shell":true}}'
+# meshes without an area or an inside
+printf 'v 0 0 0\nv 1 0 0\nv 2 0 0\nf 1 2 3\n' >line.obj
+printf 'v 0 0 0\nv 0 0 1\nv 1 0 0\nf 1 2 3\n' >sheet.obj
+for boundary in sdf particles; do
+  expect 2 'colliders.c.file: line.obj: has no triangle with an area' \
+    "$ooze" run ball.json -o line \
+    --set "colliders={\"c\":{\"shape\":\"mesh\",\"file\":\"line.obj\",\"boundary\":\"$boundary\"}}"
+done
+flat='"material": "m", "shape": "mesh", "file": "sheet.obj"'
+expect 2 'fluids.a: is flat: no particle fits in; expected a shape with an inside, or "emit": "surf' \
+  "$ooze" run ball.json -o flat --set "fluids.a={$flat}"
+expect 0 'particles' "$ooze" run ball.json -o flat \
+  --set "fluids.a={$flat, \"emit\": \"surface\", \"speed\": 1, \"position\": [0, 1, 0]}"
 # more copies than fit, before they are filled
 for part in fluids bodies; do
   item='{"material": "m", "shape": "box", "size": [0.2, 0.2, 0.2], "step": [1, 1, 1]'
