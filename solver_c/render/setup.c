@@ -295,7 +295,7 @@ static ooze_result add_fluid(oz_scene *s, int *first, ooze_message *why) {
       h[i] = fminf(h[i], range[1] + margin);
     }
   }
-  s->fluid_size = v3_length(v3_sub(hi, lo));
+  s->fluid_size = d->fluid_size > 0.0f ? d->fluid_size : v3_length(v3_sub(hi, lo));
   grow(s, lo, first);
   grow(s, hi, first);
   if (d->scalars) {

@@ -124,8 +124,13 @@ static int any(const float *values, size_t count) {
   return count > 0;
 }
 
-int oz_picture_is_framed(const oz_picture *p) {
-  return any(p->bounds, 6) && (!p->colour_by || any(p->range, 2));
+int oz_picture_has_bounds(const ooze_scene *s) { return any(s->picture.bounds, 6); }
+
+int oz_picture_is_framed(const ooze_scene *s) {
+  const oz_picture *p = &s->picture;
+  for (uint32_t i = 0; i < s->material_count; i++)
+    if (s->looks[i].look.clarity > 0.0f && !(s->looks[i].look.depth > 0.0f)) return 0;
+  return oz_picture_has_bounds(s) && (!p->colour_by || any(p->range, 2));
 }
 
 /* Squares of 1, 2 or 5 times a power of ten, a fifth of the width or less: they stay the same over
@@ -187,6 +192,7 @@ static ooze_result take_options(picture_job *job, ooze_message *why) {
   if (any(o->range, 2)) memcpy(desc->scalar_range, o->range, sizeof o->range);
   if (!any(desc->scalar_range, 2)) memcpy(desc->scalar_range, o->fit_range, sizeof o->fit_range);
   if (!any(desc->bounds, 6)) memcpy(desc->bounds, o->fit_bounds, sizeof o->fit_bounds);
+  desc->fluid_size = o->fit_size;
   if (o->has_view) {
     desc->azimuth = o->azimuth;
     desc->elevation = o->elevation;
@@ -325,17 +331,22 @@ static ooze_result describe(picture_job *job, double frame, ooze_message *why) {
 ooze_result ooze_scene_picture_fit(const ooze_scene *scene, double frame, const ooze_points *points,
                                    ooze_picture_options *fit, ooze_message *why) {
   picture_job job;
-  float bounds[6] = {0.0f}, range[2] = {0.0f};
+  float bounds[6] = {0.0f}, fluid[6] = {0.0f}, range[2] = {0.0f}, unused[2], size2 = 0.0f;
   if (!points || !fit || fit->size != sizeof *fit)
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "no points or options given");
   picture_open(&job, scene, points, fit);
   memset(job.o.fit_bounds, 0, sizeof job.o.fit_bounds);
   memset(job.o.fit_range, 0, sizeof job.o.fit_range);
+  job.o.fit_size = 0.0f;
   job.o.style = OOZE_PICTURE_SPHERES; /* about as large as the surface, and at hand */
   ooze_result result = describe(&job, frame, why);
   if (result >= 0 && job.count) result = ooze_render_fit(&job.desc, bounds, range, why);
+  job.desc.shape_count = 0;
+  if (result >= 0 && job.count) result = ooze_render_fit(&job.desc, fluid, unused, why);
+  for (int k = 0; k < 3; k++) size2 += (fluid[3 + k] - fluid[k]) * (fluid[3 + k] - fluid[k]);
   if (result >= 0 && any(bounds, 6)) widen(fit->fit_bounds, bounds, 3);
   if (result >= 0 && any(range, 2)) widen(fit->fit_range, range, 1);
+  if (result >= 0) fit->fit_size = fmaxf(fit->fit_size, sqrtf(size2));
   picture_release(&job);
   return result < 0 ? result : OOZE_OK;
 }

@@ -317,7 +317,7 @@ ooze_result ooze_scene_info_get(const ooze_scene *s, ooze_scene_info *out) {
   i.name = s->output.name;
   i.about = s->about ? s->about : "";
   i.text = s->text;
-  i.framed = (uint32_t)oz_picture_is_framed(&s->picture);
+  i.framed = (uint32_t)oz_picture_is_framed(s);
   return oz_struct_out(out, &i, sizeof i);
 }
 

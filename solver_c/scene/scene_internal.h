@@ -97,7 +97,8 @@ typedef struct oz_picture {
   float range[2], azimuth, elevation, zoom, eye[3], target[3], field_of_view, bounds[6];
   char *caption;
 } oz_picture;
-int oz_picture_is_framed(const oz_picture *picture); /* by bounds, and a range of its colours */
+int oz_picture_has_bounds(const ooze_scene *scene);
+int oz_picture_is_framed(const ooze_scene *scene); /* and tinted: its pictures need no fit */
 
 typedef struct oz_output {
   char *name;

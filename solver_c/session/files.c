@@ -106,13 +106,16 @@ static ooze_result write_surfaces(oz_job *j, ooze_points *points, ooze_surface *
 
 static ooze_result write_preview(oz_job *j, const ooze_points *points) {
   const oz_session *s = j->session;
-  ooze_picture_options options;
+  ooze_picture_options options = s->preview;
   ooze_image image;
   char path[3600];
   OZ_TRY_OK(path_of(j, "preview", ".png", path, sizeof path));
-  ooze_picture_options_default(&options);
   ooze_image_default(&image);
-  if (s->options.machine) options.threads = s->options.machine->threads;
+  /* the camera stands still while the fluid is where it was expected, and follows it from there */
+  const float size = options.fit_size;
+  if (!oz_picture_has_bounds(s->scene))
+    OZ_TRY_OK(ooze_scene_picture_fit(s->scene, j->frame, points, &options, &j->why));
+  options.fit_size = size;
   OZ_TRY_OK(ooze_scene_picture(s->scene, j->frame, points, NULL /* its own is smoother */, &options,
                                &image, &j->why));
   ooze_result result = ooze_image_write_png(&image, path, &j->why);

@@ -58,6 +58,9 @@ ooze_result ooze_run(const ooze_scene *scene, const ooze_run_options *options, o
     s.last = s.options.last_frame;
   }
   s.began = oz_seconds();
+  ooze_picture_options_default(&s.preview);
+  if (s.options.machine) s.preview.threads = s.options.machine->threads;
+  if (s.options.preview) OZ_TRY_OK(ooze_scene_picture_expect(scene, &s.preview, s.why));
   ooze_result result = oz_session_pipeline_open(&s);
   if (result >= 0) result = run(&s);
   if (result < 0) { /* files of earlier frames are still finished, and told; the reason stays */

@@ -47,7 +47,7 @@ for boundary in sdf particles; do
     --set "colliders={\"c\":{\"shape\":\"mesh\",\"file\":\"line.obj\",\"boundary\":\"$boundary\"}}"
 done
 flat='"material": "m", "shape": "mesh", "file": "sheet.obj"'
-expect 2 'fluids.a: is flat: no particle fits in; expected a shape with an inside, or "emit": "surf' \
+expect 2 'fluids.a: is flat: no particle fits in; expected a shape with an inside, or "emit": ' \
   "$ooze" run ball.json -o flat --set "fluids.a={$flat}"
 expect 0 'particles' "$ooze" run ball.json -o flat \
   --set "fluids.a={$flat, \"emit\": \"surface\", \"speed\": 1, \"position\": [0, 1, 0]}"

@@ -243,4 +243,77 @@ OZ_CASE(pictures_of_one_fit_have_one_camera_one_floor_and_one_range) {
   ooze_scene_destroy(s);
 }
 
+/* Of two clear blocks one moves away: the other keeps its tint by the size that is fitted. */
+OZ_CASE(pictures_of_one_fit_have_one_tint) {
+  ooze_points *points = NULL;
+  ooze_scene *s = open_scene(
+      "{\"solver\": {\"particle_separation\": 0.1}, \"picture\": {\"eye\": [0, 0, 100], "
+      "\"target\": "
+      "[0, 0, 0], \"field_of_view\": 4}, \"materials\": {\"m\": {\"colour\": [0.9, 0.5, 0.1], "
+      "\"clarity\": 0.9}}, \"fluids\": {\"a\": {\"material\": \"m\", \"shape\": \"box\", \"size\": "
+      "[0.6, 0.6, 0.2], \"count\": [2, 1, 1], \"step\": [1, 1, 1], \"position\": [-1, 0, 0]}}, "
+      "\"output\": {\"frames\": [1, 2]}}",
+      &points);
+  const double view = 200.0 * tan(2.0 * 3.14159265 / 180.0);
+  ooze_picture_options options[2]; /* alone, shared */
+  uint8_t tint[2][2][3];
+  float *x = floats_of(points, "P");
+  for (int k = 0; k < 2; k++) {
+    ooze_picture_options_default(&options[k]);
+    options[k].width = options[k].height = SIDE;
+    options[k].threads = 1;
+  }
+  for (int pass = 0; pass < 2; pass++)
+    for (int frame = 0; frame < 2; frame++) {
+      for (uint64_t i = 0; i < ooze_points_count(points); i++)
+        if (x[3 * i] > -0.5f) x[3 * i] += frame ? 2.5f : pass ? -2.5f : 0.0f;
+      if (!pass)
+        CHECK(ooze_scene_picture_fit(s, 1, points, &options[1], &why) == OOZE_OK, "%s", why.text);
+      for (int k = 0; k < 2 && pass; k++) {
+        ooze_image image;
+        ooze_image_default(&image);
+        CHECK(ooze_scene_picture(s, 1, points, NULL, &options[k], &image, &why) == OOZE_OK, "%s",
+              why.text);
+        memcpy(tint[k][frame], at(&image, -1.0, 0.0, 0.1, view), 3);
+        ooze_image_free(&image);
+      }
+    }
+  CHECK_NEAR(options[1].fit_size, sqrt(4.1 * 4.1 + 0.6 * 0.6 + 0.2 * 0.2), 0.05, "both");
+  CHECK(abs(tint[0][0][2] - tint[0][1][2]) > 8, "each by itself, blue is %d and then %d",
+        tint[0][0][2], tint[0][1][2]);
+  for (int k = 0; k < 3; k++)
+    CHECK(abs(tint[1][0][k] - tint[1][1][k]) <= 2, "colour %d is %d and then %d", k, tint[1][0][k],
+          tint[1][1][k]);
+  ooze_points_destroy(points);
+  ooze_scene_destroy(s);
+}
+
+/* Frames that are not there yet: a stream reaches the floor, and a wall goes its way. */
+OZ_CASE(the_frame_of_a_run_is_expected_from_its_scene) {
+  ooze_points *points = NULL;
+  ooze_scene *s = open_scene(
+      "{\"solver\": {\"particle_separation\": 0.05}, \"picture\": {\"colour_by\": \"speed\"}, "
+      "\"materials\": {\"m\": {}}, \"emitters\": {\"e\": {\"material\": \"m\", \"radius\": 0.1, "
+      "\"speed\": 1, \"position\": [0, 2, 0]}}, \"colliders\": {\"floor\": {\"shape\": \"plane\"}, "
+      "\"hand\": {\"shape\": \"sphere\", \"radius\": 0.1, \"position\": {\"keys\": [[0, [0, 1, "
+      "0]], "
+      "[1, [3, 1, 0]]]}}}, \"output\": {\"frames\": [1, 25], \"fps\": 24}}",
+      &points);
+  ooze_picture_options fit, again;
+  ooze_picture_options_default(&fit);
+  ooze_picture_options_default(&again);
+  CHECK(ooze_scene_picture_expect(s, &fit, &why) == OOZE_OK, "%s", why.text);
+  CHECK(ooze_scene_picture_expect(s, &again, &why) == OOZE_OK, "%s", why.text);
+  CHECK(memcmp(&fit, &again, sizeof fit) == 0, "the same scene is expected to be the same");
+  CHECK_NEAR(fit.fit_bounds[1], 0.0, 0.05, "the floor");
+  CHECK_NEAR(fit.fit_bounds[4], 2.0, 0.05, "the mouth");
+  CHECK_NEAR(fit.fit_bounds[3], 3.1, 0.05, "the hand in the end");
+  CHECK(fit.fit_bounds[0] < -0.15f && fit.fit_bounds[0] > -1.0f, "it spreads to %g m, in sight",
+        (double)fit.fit_bounds[0]);
+  CHECK(fit.fit_size > 2.0f, "%g m across", (double)fit.fit_size);
+  CHECK(!fit.fit_range[0] && !fit.fit_range[1], "speeds are not known before");
+  ooze_points_destroy(points);
+  ooze_scene_destroy(s);
+}
+
 OZ_TEST_MAIN()

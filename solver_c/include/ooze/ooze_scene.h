@@ -77,7 +77,8 @@ typedef struct ooze_scene_info {
   const char *text;            /* the scene as it is run, with wedge and sets in it: JSON */
   uint32_t bodies;             /* entries: one may stand for several copies */
   uint32_t automatic_substeps; /* 1: `substeps` or more */
-  /* 1: picture has what frames and colours it, so that its pictures need no fit */
+  /* 1: picture has what frames and colours it, and clear materials have a depth, so that its
+   * pictures need no fit */
   uint32_t framed;
   double substep_seconds; /* s of the solver's time, at the first frame; 0: follows the motion */
 } ooze_scene_info;
@@ -134,6 +135,7 @@ typedef struct ooze_picture_options {
   /* What several pictures share (ooze_scene_picture_fit): taken where nothing else gives bounds or
    * range. All 0: from each picture's own particles. */
   float fit_bounds[6], fit_range[2];
+  float fit_size; /* m: across the fluid; clear materials without a depth are tinted by it */
 } ooze_picture_options;
 
 /* Cached points, shaded. scene may be NULL: neutral looks, no colliders, camera framed by itself.
@@ -143,11 +145,17 @@ OOZE_API ooze_result ooze_scene_picture(const ooze_scene *scene, double frame,
                                         const ooze_points *points, const ooze_surface *surface,
                                         const ooze_picture_options *options, ooze_image *out,
                                         ooze_message *why);
-/* Widens fit_bounds and fit_range to what one frame shows. After all frames of a film they hold
- * its camera and colours still. */
+/* Widens fit_bounds, fit_range and fit_size to what one frame shows. After all frames of a film
+ * they hold its camera, colours and tints still. */
 OOZE_API ooze_result ooze_scene_picture_fit(const ooze_scene *scene, double frame,
                                             const ooze_points *points,
                                             ooze_picture_options *options, ooze_message *why);
+
+/* The same for pictures that are made while the scene runs, of frames that are not there yet:
+ * fluids and nozzles, where they fall to, and colliders on their way. Particles may leave that:
+ * widen a copy by each frame. */
+OOZE_API ooze_result ooze_scene_picture_expect(const ooze_scene *scene,
+                                               ooze_picture_options *options, ooze_message *why);
 
 /* ---- Running ----------------------------------------------------------------------------- */
 
