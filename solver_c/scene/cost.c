@@ -10,7 +10,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SIDE = 20 }; /* of the block: 8,000 particles take some tenths of a second */
+enum {
+  SIDE = 20, /* of the block: 8,000 particles take some tenths of a second */
+  TIMES = 16 /* at which walls are looked at */
+};
 
 /* Iterations of the block, which has no emitters: those that the scene usually takes. */
 static void usual_iterations(const ooze_scene *s, ooze_params *p) {
@@ -23,7 +26,37 @@ static void usual_iterations(const ooze_scene *s, ooze_params *p) {
   if (!p->position_iterations) p->position_iterations = oz_position_usual(pours, elastic, yields);
 }
 
-static ooze_result step_block(const ooze_scene *s, ooze_solver *solver, oz_cost *out) {
+/* Does a wall with friction move? Thick fluid then takes more iterations (docs/theory/counts.md),
+ * in most scenes at most frames. */
+static ooze_result walls_drag(const ooze_scene *s, int *out, ooze_message *why) {
+  oz_state now;
+  *out = 0;
+  OZ_TRY_OK(oz_state_copy(s, &now, why));
+  const double frames = (double)(s->output.last - s->output.first);
+  for (int t = 1; t <= TIMES && !*out; t++) {
+    oz_state_at(s, oz_frame_time(s, s->output.first + frames * t / TIMES), &now);
+    for (uint32_t i = 0; i < s->collider_count; i++) {
+      const ooze_collider_desc *d = &now.colliders[i].desc, *before = &s->start.colliders[i].desc;
+      *out |= d->role == OOZE_ROLE_COLLIDE && d->friction > 0.0f &&
+              memcmp(&d->start, &before->start, sizeof d->start) != 0;
+    }
+  }
+  oz_state_release(&now);
+  return OOZE_OK;
+}
+
+/* One substep of the block, beside a wall that moves out of its reach if `wall` is not 0. */
+static ooze_result step_once(ooze_solver *solver, ooze_collider wall, double substep) {
+  ooze_pose from, to;
+  ooze_pose_default(&from);
+  from.position[1] = -1000.0f;
+  to = from;
+  to.position[1] -= 0.1f;
+  if (wall) OZ_TRY_OK(ooze_collider_move(solver, wall, &from, &to));
+  return ooze_step(solver, substep);
+}
+
+static ooze_result step_block(const ooze_scene *s, int drags, ooze_solver *solver, oz_cost *out) {
   ooze_params params = s->start.params;
   ooze_particles block;
   ooze_stats stats;
@@ -39,8 +72,16 @@ static ooze_result step_block(const ooze_scene *s, ooze_solver *solver, oz_cost 
   block.positions = x;
   params.cfl = 0.0f;
   params.substeps = 1;
+  const uint32_t velocity = params.velocity_iterations;
   usual_iterations(s, &params);
+  if (drags) params.velocity_iterations = velocity;
   ooze_result result = ooze_params_set(solver, &params);
+  ooze_collider_desc ball;
+  ooze_collider wall = 0;
+  ooze_collider_desc_default(&ball);
+  ball.shape = OOZE_SHAPE_SPHERE;
+  ball.start.position[1] = ball.end.position[1] = -1000.0f;
+  if (result >= 0 && drags) result = ooze_collider_add(solver, &ball, &wall);
   if (result >= 0 && s->material_count) {
     uint32_t first = s->fluid_count     ? s->fluids[0].material
                      : s->emitter_count ? s->start.emitters[0].desc.material - 1
@@ -52,7 +93,7 @@ static ooze_result step_block(const ooze_scene *s, ooze_solver *solver, oz_cost 
   out->seconds = 1e30;
   for (int i = 0; i < 3 && result >= 0; i++) { /* the first one warms up */
     double began = oz_seconds();
-    result = ooze_step(solver, substep);
+    result = step_once(solver, wall, substep);
     if (i) out->seconds = fmin(out->seconds, oz_seconds() - began);
   }
   ooze_stats_default(&stats);
@@ -68,11 +109,13 @@ static ooze_result step_block(const ooze_scene *s, ooze_solver *solver, oz_cost 
 ooze_result oz_scene_cost(const ooze_scene *s, oz_cost *out, ooze_message *why) {
   ooze_solver_desc desc;
   ooze_solver *solver = NULL;
+  int drags;
   memset(out, 0, sizeof *out);
+  OZ_TRY_OK(walls_drag(s, &drags, why));
   ooze_solver_desc_default(&desc);
   desc.particle_separation = s->separation;
   OZ_TRY_OK(ooze_solver_create(&desc, &solver, why));
-  ooze_result result = step_block(s, solver, out);
+  ooze_result result = step_block(s, drags, solver, out);
   if (result < 0)
     oz_fail(why, result, "%s: a block to measure with: %s", s->file, ooze_solver_message(solver));
   ooze_solver_destroy(solver);

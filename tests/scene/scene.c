@@ -500,4 +500,34 @@ OZ_CASE(a_zero_byte_is_refused) {
            OOZE_ERROR_FORMAT);
   CHECK(strstr(why.text, "byte 11 is 0") != NULL, "%s", why.text);
 }
+/* s: the least of three, since other programs run beside */
+static double told_seconds(double friction) {
+  static const char form[] =
+      "{\"solver\": {\"particle_separation\": 0.01}, \"materials\": {\"m\": {\"viscosity\": 300}}, "
+      "\"fluids\": {\"f\": {\"material\": \"m\", \"shape\": \"box\", \"size\": [0.1, 0.1, 0.1]}}, "
+      "\"colliders\": {\"w\": {\"shape\": \"sphere\", \"radius\": 0.1, \"friction\": %g, "
+      "\"position\": "
+      "{\"keys\": [[0, [0, 1, 0]], [0.1, [0, 2, 0]]]}}}, \"output\": {\"frames\": [1, 9]}}";
+  char text[600];
+  double least = 1e30;
+  ooze_scene *s = NULL;
+  snprintf(text, sizeof text, form, friction);
+  CHECK_EQ(ooze_scene_load_memory("s.json", text, strlen(text), NULL, &s, &why), OOZE_OK);
+  for (int i = 0; i < 3; i++) {
+    ooze_scene_estimate e;
+    ooze_scene_estimate_default(&e);
+    CHECK(ooze_scene_estimate_get(s, &e, &why) == OOZE_OK, "%s", why.text);
+    least = fmin(least, e.seconds);
+  }
+  ooze_scene_destroy(s);
+  return least;
+}
+
+/* 61 iterations by the spread of 15 (docs/theory/counts.md), so 80, in place of 10. */
+OZ_CASE(an_estimate_counts_the_iterations_of_walls_that_drag) {
+  const double slips = told_seconds(0.0), drags = told_seconds(1.0);
+  CHECK(drags > 1.5 * slips, "%.3g s with a wall that drags, %.3g s with one that slips", drags,
+        slips);
+}
+
 OZ_TEST_MAIN()
