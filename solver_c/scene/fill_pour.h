@@ -15,6 +15,10 @@ typedef struct oz_pour {
   uint64_t *cut;
   oz_near near;
   oz_batch own;
+  /* of the shape, which all copies have: separations^3, and cells of the lattice within */
+  int measured;
+  double volume;
+  uint64_t inside;
   ooze_message *why;
 } oz_pour;
 

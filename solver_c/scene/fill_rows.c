@@ -290,28 +290,33 @@ static ooze_result fill_rows(oz_pour *p, const double low[3], const double high[
   return result;
 }
 
+/* Volume and cells of the shape: once, however many copies there are. */
+static ooze_result measure(oz_pour *p, const lattice *l) {
+  const double d = p->fill->d;
+  if (p->measured || p->fluid->lattice_only) return OOZE_OK;
+  p->volume = oz_shape_volume(&p->fluid->shape, d, &p->fill->loop) / (d * d * d);
+  if (p->volume < 0.0) return oz_pour_no_memory(p);
+  if (p->volume > 0.5) OZ_TRY_OK(walk_lattice(p, l, NULL, 0, &p->inside));
+  p->measured = 1;
+  return OOZE_OK;
+}
+
 ooze_result oz_pour_shape(oz_pour *p, const ooze_pose *pose, uint64_t copy) {
-  const oz_shape *s = &p->fluid->shape;
   const double d = p->fill->d;
   double low[3], high[3];
   lattice l;
-  if (!oz_shape_bounds(s, low, high))
+  if (!oz_shape_bounds(&p->fluid->shape, low, high))
     return oz_fail(p->why, OOZE_ERROR_ARGUMENT, "fluid %s: its shape cannot be filled",
                    p->fluid->name);
   ooze_result result = lattice_of(p, low, high, &l);
   const uint64_t seed = oz_mix(p->fluid->seed, copy);
-  double volume = 0.0;
-  if (result == OOZE_OK && !p->fluid->lattice_only) {
-    volume = oz_shape_volume(s, d, &p->fill->loop) / (d * d * d);
-    if (volume < 0.0) result = oz_pour_no_memory(p);
-  }
-  uint64_t inside = 0;
-  if (result == OOZE_OK && volume > 0.5) result = walk_lattice(p, &l, NULL, seed, &inside);
-  const double off = fabs((double)inside - volume);
-  const int rows = volume > 0.5 && off > fmax(OFF * volume, 0.5);
+  if (result == OOZE_OK) result = measure(p, &l);
+  const double off = fabs((double)p->inside - p->volume);
+  const int rows = p->volume > 0.5 && off > fmax(OFF * p->volume, 0.5);
+  uint64_t unused = 0;
   if (result == OOZE_OK)
-    result = rows ? fill_rows(p, low, high, volume * d * d * d, pose, seed)
-                  : walk_lattice(p, &l, pose, seed, &inside);
+    result = rows ? fill_rows(p, low, high, p->volume * d * d * d, pose, seed)
+                  : walk_lattice(p, &l, pose, seed, &unused);
   oz_rows_release(&l.crossings);
   return result;
 }
