@@ -206,6 +206,12 @@ int cli_surface(int argc, char **argv) {
     cli_error("surface: a cache to read and -o FILE to write; `ooze surface --help` tells more");
     return CLI_USAGE;
   }
+  if (voxel > 0.0 && voxel < OOZE_SMALLEST_VOXEL) {
+    cli_error("--voxel: %g m is out of range; expected %g m or more, which is as fine as OpenVDB "
+              "goes, or 0 for half the separation",
+              voxel, OOZE_SMALLEST_VOXEL);
+    return CLI_USAGE;
+  }
   int low = -1000000, high = 1000000;
   if (frames && !cli_frame_range(frames, &low, &high)) return CLI_USAGE;
   job.desc.separation = (float)separation;

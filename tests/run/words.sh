@@ -44,6 +44,8 @@ expect 2 'render: of frames 1 to 8 none is from 90 to 95 in steps of 1' \
   "$ooze" render a --frames 90-95 -o nothing.png
 expect 2 'surface: of frames 1 to 8 none is from 1 to 8 in steps of 20' \
   "$ooze" surface a --every 20 -o nothing.ply
+expect 1 '--voxel: 1e-09 m is out of range; expected 1.5e-05 m or more' \
+  "$ooze" surface a --voxel 1e-9 -o nothing.ply
 for range in 3x 3- 3-4x 4-3; do
   expect 1 "--frames: '$range' is no range" "$ooze" render a --frames $range -o nothing.png
 done
