@@ -14,12 +14,17 @@
  * pressed or drawn apart by more keeps its looks. */
 #define MOST_OUT 0.2f
 #define MOST_IN 0.1f
+/* separations: volume over area of a body that goes inwards in the first turn alone, by one less.
+ */
+#define BODY 1.5f
 /* voxels: volume over area, which is half the thickness of a sheet. Of the thinnest that may lose
  * some; and of the thickest whose samples inside stay so, that no hole opens. */
 #define THINNEST 0.8f
 #define SHEET 1.6f
 
-enum { AROUND = 27, SUMS = 3 };
+/* What a first shift leaves, since limits, curvature and sheets that keep their samples change it,
+ * a second one takes. */
+enum { AROUND = 27, SUMS = 3, TURNS = 2 };
 enum { MISSING, ENCLOSED, AREA }; /* of a node: voxels cubed, cubed and squared */
 
 typedef struct balance_job {
@@ -28,9 +33,12 @@ typedef struct balance_job {
   float voxel, one; /* m; voxels cubed: volume of a particle */
   float band, out, in;
   int apart;      /* bricks between nodes */
+  float d;        /* voxels: separation */
+  int turn;       /* 1 to TURNS */
   float *shares;  /* SUMS * AROUND a brick: for the nodes around it */
   double *nodes;  /* SUMS each */
   uint32_t *near; /* AROUND a brick */
+  uint32_t node_count;
 } balance_job;
 
 /* Weights of the three nodes around, of a place in [0, 1) between two borders of a node's cell. */
@@ -120,7 +128,9 @@ static void share_body(void *arg, uint32_t begin, uint32_t end) {
 static float shifted(const balance_job *job, const float sums[SUMS], float distance) {
   if (!(sums[AREA] > 0.0f)) return distance;
   const float offset = sums[MISSING] / sums[AREA], half = sums[ENCLOSED] / sums[AREA],
-              least = -fminf(job->in, fmaxf(half - THINNEST, 0.0f)),
+              deep = fminf(fmaxf(half / job->d - BODY, 0.0f), 1.0f),
+              in = job->turn > 1 ? (1.0f - deep) * job->in : job->in,
+              least = -fminf(in, fmaxf(half - THINNEST, 0.0f)),
               moved = distance - fmaxf(fminf(offset, job->out), least);
   return distance < 0.0f && half < SHEET ? fminf(moved, 0.5f * distance) : moved;
 }
@@ -163,37 +173,47 @@ static void shift_body(void *arg, uint32_t begin, uint32_t end) {
           around[n][k] = (float)job->nodes[SUMS * (size_t)near[n] + (size_t)k];
       shift_brick(job, key, around, f);
     }
-    for (int a = 0; a < 512; ++a) f[a] = fmaxf(fminf(f[a], job->band), -job->band);
+    for (int a = 0; a < 512 && job->turn == TURNS; ++a)
+      f[a] = fmaxf(fminf(f[a], job->band), -job->band);
   }
 }
 
-/* The nodes around each brick, and their sums, added in the order of bricks. */
-static int add_nodes(balance_job *job, oz_map *map) {
+/* The nodes around each brick. */
+static int find_nodes(balance_job *job) {
   const oz_bricks *b = job->b;
+  oz_map map;
+  int ok = oz_map_init(&map, b->count);
   uint32_t count = 0;
-  for (uint32_t i = 0; i < b->count; ++i) {
+  for (uint32_t i = 0; i < b->count && ok; ++i) {
     int key[3];
     oz_key_split(b->keys[i], key);
     for (int a = 0; a < 3; ++a) key[a] = node_of(key[a], job->apart);
-    for (int n = 0; n < AROUND; ++n) {
+    for (int n = 0; n < AROUND && ok; ++n) {
       const uint64_t at = oz_key(key[0] + n / 9 - 1, key[1] + n / 3 % 3 - 1, key[2] + n % 3 - 1);
-      uint32_t node = oz_map_get(map, at);
+      uint32_t node = oz_map_get(&map, at);
       if (node == OZ_NONE) {
-        if (oz_map_put(map, at, count) < 0) return 0;
+        ok = oz_map_put(&map, at, count) >= 0;
         node = count++;
       }
       job->near[AROUND * (size_t)i + (size_t)n] = node;
     }
   }
-  job->nodes = (double *)oz_allocate(count, SUMS * sizeof *job->nodes);
-  if (!job->nodes) return 0;
-  memset(job->nodes, 0, count * SUMS * sizeof *job->nodes);
+  oz_map_free(&map);
+  job->node_count = count;
+  job->nodes = ok ? (double *)oz_allocate(count, SUMS * sizeof *job->nodes) : NULL;
+  return job->nodes != NULL;
+}
+
+/* The sums of each node, added in the order of bricks. */
+static void add_nodes(balance_job *job, const oz_loop *loop) {
+  const oz_bricks *b = job->b;
+  oz_loop_run(loop, b->count, share_body, job);
+  memset(job->nodes, 0, job->node_count * SUMS * sizeof *job->nodes);
   for (uint32_t i = 0; i < b->count; ++i)
     for (int n = 0; n < AROUND; ++n)
       for (int k = 0; k < SUMS; ++k)
         job->nodes[SUMS * (size_t)job->near[AROUND * (size_t)i + (size_t)n] + (size_t)k] +=
             (double)job->shares[SUMS * AROUND * (size_t)i + (size_t)(AROUND * k + n)];
-  return 1;
 }
 
 float oz_balance_reach(float separation, float voxel) { return MOST_OUT * separation / voxel; }
@@ -201,21 +221,18 @@ float oz_balance_reach(float separation, float voxel) { return MOST_OUT * separa
 ooze_result oz_balance(oz_bricks *b, const oz_cells *c, float separation, float voxel, float band,
                        const oz_loop *loop, ooze_message *why) {
   balance_job job;
-  oz_map map;
   const float d = separation / voxel;
   int ok;
   memset(&job, 0, sizeof job);
   job.b = b, job.c = c, job.voxel = voxel, job.band = band;
-  job.one = d * d * d, job.out = MOST_OUT * d, job.in = MOST_IN * d;
+  job.d = d, job.one = d * d * d, job.out = MOST_OUT * d, job.in = MOST_IN * d;
   job.apart = (int)ceilf(NODES_APART * d / 8.0f);
   job.shares = (float *)oz_allocate(b->count, SUMS * AROUND * sizeof *job.shares);
   job.near = (uint32_t *)oz_allocate(b->count, AROUND * sizeof *job.near);
-  ok = job.shares && job.near && oz_map_init(&map, b->count);
-  if (ok) {
-    oz_loop_run(loop, b->count, share_body, &job);
-    ok = add_nodes(&job, &map);
-    if (ok) oz_loop_run(loop, b->count, shift_body, &job);
-    oz_map_free(&map);
+  ok = job.shares && job.near && find_nodes(&job);
+  for (job.turn = 1; job.turn <= TURNS && ok; ++job.turn) {
+    add_nodes(&job, loop);
+    oz_loop_run(loop, b->count, shift_body, &job);
   }
   oz_release(job.shares);
   oz_release(job.near);

@@ -32,6 +32,8 @@ typedef struct kernel_job {
   /* 3 a particle: from the particle to the weighted mean of its neighbourhood */
   float *shift;
   float *volume;       /* a particle: the weight to be */
+  float *normal;       /* 3 a particle: of its sheet, or zero */
+  int over_bridges;    /* the weights in the making: 1 of bridges, 0 of particles */
   float reach;         /* m: of the kernels as they are now */
   volatile int failed; /* set by a task that found no memory */
 } kernel_job;
@@ -48,11 +50,11 @@ static float thin_width(float crowd) {
 /* The particles near one cell, side by side: found once for all of the cell's own, then run through
  * four at a time. The order is that of the cells, the sums add lane by lane and then across, so
  * bits do not depend on threads. */
-enum { ROWS = 3 + 6 };
+enum { ROWS = 3 + 6 + 2 };
 typedef struct near_list {
   uint32_t count, capacity; /* count is a multiple of OZ_LANES; the padding lies far away */
   uint32_t *index;
-  float *row[ROWS]; /* x y z, and the values of the pass: shift, or kernel weight and a */
+  float *row[ROWS]; /* x y z, and the values of the pass: shift, or a of kernels and weights */
 } near_list;
 
 static void near_free(near_list *l) {
@@ -248,7 +250,7 @@ static int spacing_of(const near_list *l, const float *x, float d, double axis[3
  * neither net nor beads show, and are the thinner for it, as its volume says; but never thinner
  * than a voxel can hold. Everything else keeps the kernel it has. */
 static void thin_scale(const kernel_job *job, const near_list *l, oz_kernel *k, const float *x,
-                       float crowd) {
+                       float crowd, float normal[3]) {
   const float d = job->d->separation, inv = 1.0f / (THIN_REACH * THIN_REACH * d * d);
   double cov[6] = {0}, mean[3] = {0}, w = 0.0, value[3], axis[3][3];
   int order[3] = {0, 1, 2};
@@ -277,6 +279,8 @@ static void thin_scale(const kernel_job *job, const near_list *l, oz_kernel *k, 
   const float planar = ramp(value[order[1]] / most, 0.1, 0.4),
               thin = 1.0f - ramp(value[order[2]] / most, 0.1, 0.25);
   float widest, apart, width[3];
+  if (thin > 0.5f && planar > 0.5f)
+    for (int a = 0; a < 3; ++a) normal[a] = (float)axis[a][order[2]];
   if (thin <= 0.0f || !spacing_of(l, x, d, axis, order, planar, &widest, &apart)) return;
   const float drawn = fmaxf(apart / d * (planar > 0.5f ? 0.85f : 1.0f), 1.0f);
   const float volume = planar > 0.5f ? 1.0f / (drawn * drawn) : 1.0f / sqrtf(drawn);
@@ -301,7 +305,8 @@ static void thin_cell(kernel_job *job, near_list *l, uint32_t cell) {
   if (!near_places(job, l, cell, THIN_REACH * job->d->separation)) return;
   for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i)
     if (job->volume[i] < THIN_CROWD)
-      thin_scale(job, l, &job->k[i], c->x + 3 * (size_t)i, job->volume[i]);
+      thin_scale(job, l, &job->k[i], c->x + 3 * (size_t)i, job->volume[i],
+                 job->normal + 3 * (size_t)i);
 }
 
 /* Yu & Turk weigh by 1 - q^3; 1 - (q^2 + q^4) / 2 is within 0.04 of it and needs no root. */
@@ -400,34 +405,63 @@ static void smooth_body(void *arg, uint32_t begin, uint32_t end) {
   near_free(&l);
 }
 
-/* V = 1 / (sum of all kernels at the particle's centre); kept beside until every one has been read.
- */
+/* The kernels near a cell, with two weights each: of particles and of bridges. */
+static int near_kernels(kernel_job *job, near_list *l, uint32_t cell) {
+  if (!near_fill(l, job->c, cell, job->reach, job->k[0].x, sizeof(oz_kernel) / sizeof(float))) {
+    job->failed = 1;
+    return 0;
+  }
+  for (uint32_t j = 0; j < l->count; ++j) {
+    const uint32_t at = l->index[j];
+    const oz_kernel *k = &job->k[at];
+    const int bridge = k->weight == 0.0f;
+    for (int a = 0; a < 6; ++a) l->row[3 + a][j] = k->a[a] * (a < 3 ? 1.0f : 2.0f);
+    l->row[9][j] = bridge ? 0.0f : job->over_bridges ? job->volume[at] : 1.0f;
+    l->row[10][j] = bridge ? 1.0f : 0.0f;
+  }
+  return 1;
+}
+
+/* Sums at a place of the kernels of particles and of bridges. */
+static void sums_at(const near_list *l, const float x[3], float *particles, float *bridges) {
+  oz_f4 s = oz_f4_of(0.0f), t = oz_f4_of(0.0f);
+  for (uint32_t j = 0; j < l->count; j += OZ_LANES) {
+    oz_f4 dx = oz_f4_load(l->row[0] + j) - x[0], dy = oz_f4_load(l->row[1] + j) - x[1],
+          dz = oz_f4_load(l->row[2] + j) - x[2];
+    oz_f4 a0 = oz_f4_load(l->row[3] + j), a1 = oz_f4_load(l->row[4] + j),
+          a2 = oz_f4_load(l->row[5] + j);
+    oz_f4 a3 = oz_f4_load(l->row[6] + j), a4 = oz_f4_load(l->row[7] + j),
+          a5 = oz_f4_load(l->row[8] + j);
+    oz_f4 q = oz_f4_positive(
+        1.0f - (dx * (a0 * dx + a3 * dy + a4 * dz) + dy * (a1 * dy + a5 * dz) + a2 * dz * dz));
+    q = q * q * q;
+    s += q * oz_f4_load(l->row[9] + j);
+    t += q * oz_f4_load(l->row[10] + j);
+  }
+  *particles = oz_f4_sum(s);
+  *bridges = oz_f4_sum(t);
+}
+
+/* Of a particle V = 1 / (sum of all particles' kernels at its centre); kept beside until every one
+ * has been read. Of bridges, in a second pass, what that leaves of 1 at theirs, so that nothing
+ * changes where particles lie. */
 static void weight_body(void *arg, uint32_t begin, uint32_t end) {
   kernel_job *job = (kernel_job *)arg;
   const oz_cells *c = job->c;
   near_list l = {0};
   for (uint32_t cell = begin; cell < end; ++cell) {
-    if (!near_fill(&l, c, cell, job->reach, job->k[0].x, sizeof(oz_kernel) / sizeof(float))) {
-      job->failed = 1;
-      break;
-    }
-    for (uint32_t j = 0; j < l.count; ++j)
-      for (int a = 0; a < 6; ++a) l.row[3 + a][j] = job->k[l.index[j]].a[a] * (a < 3 ? 1.0f : 2.0f);
+    int wanted = !job->over_bridges;
+    for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i)
+      wanted |= job->k[i].weight == 0.0f;
+    if (!wanted) continue;
+    if (!near_kernels(job, &l, cell)) break;
     for (uint32_t i = c->first[cell]; i < c->first[cell + 1]; ++i) {
-      const float *x = job->k[i].x;
-      oz_f4 s = oz_f4_of(0.0f);
-      for (uint32_t j = 0; j < l.count; j += OZ_LANES) {
-        oz_f4 dx = oz_f4_load(l.row[0] + j) - x[0], dy = oz_f4_load(l.row[1] + j) - x[1],
-              dz = oz_f4_load(l.row[2] + j) - x[2];
-        oz_f4 a0 = oz_f4_load(l.row[3] + j), a1 = oz_f4_load(l.row[4] + j),
-              a2 = oz_f4_load(l.row[5] + j);
-        oz_f4 a3 = oz_f4_load(l.row[6] + j), a4 = oz_f4_load(l.row[7] + j),
-              a5 = oz_f4_load(l.row[8] + j);
-        oz_f4 q = oz_f4_positive(
-            1.0f - (dx * (a0 * dx + a3 * dy + a4 * dz) + dy * (a1 * dy + a5 * dz) + a2 * dz * dz));
-        s += q * q * q;
-      }
-      job->volume[i] = 1.0f / fmaxf(oz_f4_sum(s), 1.0f); /* its own share is 1 */
+      const int bridge = job->k[i].weight == 0.0f;
+      float particles, bridges;
+      if (bridge != job->over_bridges) continue;
+      sums_at(&l, job->k[i].x, &particles, &bridges);
+      job->volume[i] = bridge ? fmaxf(1.0f - particles, 0.0f) / fmaxf(bridges, 1.0f)
+                              : 1.0f / fmaxf(particles, 1.0f); /* its own share is 1 */
     }
   }
   near_free(&l);
@@ -440,30 +474,87 @@ static float widest(const oz_kernel *k, uint32_t count) {
   return w;
 }
 
+/* Particles and bridges into cells of their own. */
+static int take_bridges(kernel_job *job, const oz_loop *loop, oz_kernel_set *set) {
+  const oz_cells *c = job->c;
+  oz_kernel *bridges, *all = NULL;
+  float *x = NULL, *volume = NULL;
+  uint32_t count;
+  ooze_message why;
+  int ok = oz_bridges_find(c, job->k, job->normal, job->d->separation, loop, &bridges, &count);
+  if (!ok || !count) return ok;
+  const size_t total = (size_t)c->count + count;
+  x = (float *)oz_allocate(total, 3 * sizeof *x);
+  all = (oz_kernel *)oz_allocate(total, sizeof *all);
+  volume = (float *)oz_allocate(total, sizeof *volume);
+  ok = x && all && volume && total < OZ_NONE;
+  if (ok) {
+    memcpy(x, c->x, 3 * sizeof *x * c->count);
+    for (uint32_t i = 0; i < count; ++i)
+      memcpy(x + 3 * ((size_t)c->count + i), bridges[i].x, 3 * sizeof *x);
+    ok = oz_cells_build(&set->own, c->cell, (uint32_t)total, x, 3 * sizeof *x, NULL, &why) ==
+         OOZE_OK;
+  }
+  if (ok) {
+    for (uint32_t i = 0; i < set->own.count; ++i) {
+      const uint32_t from = set->own.order[i];
+      all[i] = from < c->count ? job->k[from] : bridges[from - c->count];
+    }
+    oz_release(job->k);
+    oz_release(job->volume);
+    set->c = job->c = &set->own;
+    job->k = all;
+    job->volume = volume;
+  } else {
+    oz_release(all);
+    oz_release(volume);
+  }
+  oz_release(x);
+  oz_release(bridges);
+  return ok;
+}
+
+void oz_kernels_free(oz_kernel_set *set) {
+  oz_cells_free(&set->own);
+  oz_release(set->k);
+}
+
 ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_loop *loop,
-                            oz_kernel *kernels, float *out_reach, ooze_message *why) {
+                            oz_kernel_set *out, ooze_message *why) {
   kernel_job job;
   memset(&job, 0, sizeof job);
+  memset(out, 0, sizeof *out);
   job.d = d;
-  job.c = c;
-  job.k = kernels;
+  job.c = out->c = c;
+  job.k = (oz_kernel *)oz_allocate(c->count, sizeof *job.k);
   job.volume = (float *)oz_allocate(c->count, sizeof(float));
-  job.shift = d->anisotropic ? (float *)oz_allocate(c->count, 3 * sizeof(float)) : NULL;
-  job.failed = !job.volume || (d->anisotropic && !job.shift);
+  if (d->anisotropic) {
+    job.shift = (float *)oz_allocate(c->count, 3 * sizeof(float));
+    job.normal = (float *)oz_allocate(c->count, 3 * sizeof(float));
+  }
+  job.failed = !job.k || !job.volume || (d->anisotropic && (!job.shift || !job.normal));
+  if (!job.failed && d->anisotropic) memset(job.normal, 0, 3 * sizeof(float) * c->count);
   if (!job.failed)
     oz_loop_run(loop, c->cell_count, d->anisotropic ? covariance_body : round_body, &job);
   if (!job.failed) {
-    job.reach = widest(kernels, c->count);
+    job.reach = widest(job.k, c->count);
     if (d->anisotropic && d->position_smoothing > 0.0f) {
       oz_loop_run(loop, c->cell_count, smooth_body, &job);
       job.reach += MAX_SHIFT * d->separation; /* cells hold particles by their unmoved positions */
     }
-    oz_loop_run(loop, c->cell_count, weight_body, &job);
-    *out_reach = job.reach;
-    for (uint32_t i = 0; i < c->count; ++i) kernels[i].weight = job.volume[i];
+    if (d->anisotropic && !job.failed) job.failed = !take_bridges(&job, loop, out);
   }
+  if (!job.failed) {
+    oz_loop_run(loop, job.c->cell_count, weight_body, &job);
+    job.over_bridges = 1;
+    if (!job.failed && out->own.count) oz_loop_run(loop, job.c->cell_count, weight_body, &job);
+    for (uint32_t i = 0; i < job.c->count; ++i) job.k[i].weight = job.volume[i];
+  }
+  out->k = job.k;
+  out->reach = job.reach;
   oz_release(job.volume);
   oz_release(job.shift);
+  oz_release(job.normal);
   if (job.failed)
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the kernels of %u particles", c->count);
   return OOZE_OK;

@@ -115,7 +115,7 @@ int oz_sort_keys(uint64_t *keys, uint32_t *values, uint32_t count);
 /* One particle's share in the field: weight * max(0, 1 - (p - x)^T A (p - x))^3. */
 typedef struct oz_kernel {
   float x[3];
-  float weight;
+  float weight;    /* while they are made 1 of a particle, 0 of a bridge */
   float a[6];      /* xx yy zz xy xz yz, 1/m^2 */
   float extent[3]; /* m: half the axis-aligned box of the support */
 } oz_kernel;
@@ -126,10 +126,20 @@ typedef struct oz_kernel_desc {
   float voxel;      /* m */
   float position_smoothing, max_stretch;
 } oz_kernel_desc;
-/* kernels: one a particle of c, in its order. Returns the largest extent, plus how far a particle
- * was moved. */
+/* Kernels of particles and of bridges between them, in cells of their own if there are such. */
+typedef struct oz_kernel_set {
+  const oz_cells *c; /* the particles' or `own` */
+  oz_cells own;
+  oz_kernel *k; /* one each of c, in its order */
+  float reach;  /* m: the largest extent, plus how far a particle was moved */
+} oz_kernel_set;
 ooze_result oz_kernels_make(const oz_kernel_desc *d, const oz_cells *c, const oz_loop *loop,
-                            oz_kernel *kernels, float *out_reach, ooze_message *why);
+                            oz_kernel_set *out, ooze_message *why);
+void oz_kernels_free(oz_kernel_set *set);
+/* bridge.c: kernels over the gaps of sheets; normals: 3 a particle, of its sheet, or zero where it
+ * is of none. 0: no memory. */
+int oz_bridges_find(const oz_cells *c, const oz_kernel *kernels, const float *normals,
+                    float separation, const oz_loop *loop, oz_kernel **out, uint32_t *out_count);
 #define OZ_ISO 0.5f /* the field's value on the surface */
 /* support over separation at which a lone particle has its own volume */
 #define OZ_LONE_WIDTH 1.366f

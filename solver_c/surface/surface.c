@@ -188,22 +188,17 @@ static ooze_result by_kernels(oz_bricks *b, const oz_cells *c, float voxel, floa
                               float band, const ooze_surface_desc *d, const oz_loop *loop,
                               ooze_message *why) {
   oz_kernel_desc kd;
-  oz_kernel *kernels = (oz_kernel *)oz_allocate(c->count, sizeof *kernels);
-  float reach = 0.0f;
-  ooze_result r;
-  if (!kernels) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u kernels", c->count);
+  oz_kernel_set set;
   kd.anisotropic = d->method == OOZE_SURFACE_ANISOTROPIC;
   kd.separation = separation;
   kd.voxel = voxel;
   kd.position_smoothing = d->position_smoothing;
   kd.max_stretch = d->max_stretch;
-  r = oz_kernels_make(&kd, c, loop, kernels, &reach, why);
-  if (!r)
-    r = oz_bricks_cover(b, c, voxel,
-                        fmaxf(reach, 1.3f * separation + band) - 0.5f * separation + 2.0f * voxel,
-                        d->max_voxels, why);
-  if (!r) oz_field_evaluate(b, c, kernels, voxel, separation, reach, loop);
-  oz_release(kernels);
+  ooze_result r = oz_kernels_make(&kd, c, loop, &set, why);
+  const float reach = fmaxf(set.reach, 1.3f * separation + band) - 0.5f * separation + 2.0f * voxel;
+  if (!r) r = oz_bricks_cover(b, set.c, voxel, reach, d->max_voxels, why);
+  if (!r) oz_field_evaluate(b, set.c, set.k, voxel, separation, set.reach, loop);
+  oz_kernels_free(&set);
   return r;
 }
 /* ... or of balls about those that are at the surface by their density. */
