@@ -24,7 +24,7 @@
 
 /* What a first shift leaves, since limits, curvature and sheets that keep their samples change it,
  * a second one takes. */
-enum { AROUND = 27, SUMS = 3, TURNS = 2 };
+enum { AROUND = 27, SUMS = OZ_LEFT_SUMS, TURNS = 2 };
 enum { MISSING, ENCLOSED, AREA }; /* of a node: voxels cubed, cubed and squared */
 
 typedef struct balance_job {
@@ -39,6 +39,7 @@ typedef struct balance_job {
   double *nodes;  /* SUMS each */
   uint32_t *near; /* AROUND a brick */
   uint32_t node_count;
+  oz_map map; /* a node's key to its number */
 } balance_job;
 
 /* Weights of the three nodes around, of a place in [0, 1) between two borders of a node's cell. */
@@ -181,8 +182,8 @@ static void shift_body(void *arg, uint32_t begin, uint32_t end) {
 /* The nodes around each brick. */
 static int find_nodes(balance_job *job) {
   const oz_bricks *b = job->b;
-  oz_map map;
-  int ok = oz_map_init(&map, b->count);
+  oz_map *map = &job->map;
+  int ok = oz_map_init(map, b->count);
   uint32_t count = 0;
   for (uint32_t i = 0; i < b->count && ok; ++i) {
     int key[3];
@@ -190,15 +191,14 @@ static int find_nodes(balance_job *job) {
     for (int a = 0; a < 3; ++a) key[a] = node_of(key[a], job->apart);
     for (int n = 0; n < AROUND && ok; ++n) {
       const uint64_t at = oz_key(key[0] + n / 9 - 1, key[1] + n / 3 % 3 - 1, key[2] + n % 3 - 1);
-      uint32_t node = oz_map_get(&map, at);
+      uint32_t node = oz_map_get(map, at);
       if (node == OZ_NONE) {
-        ok = oz_map_put(&map, at, count) >= 0;
+        ok = oz_map_put(map, at, count) >= 0;
         node = count++;
       }
       job->near[AROUND * (size_t)i + (size_t)n] = node;
     }
   }
-  oz_map_free(&map);
   job->node_count = count;
   job->nodes = ok ? (double *)oz_allocate(count, SUMS * sizeof *job->nodes) : NULL;
   return job->nodes != NULL;
@@ -216,10 +216,56 @@ static void add_nodes(balance_job *job, const oz_loop *loop) {
             (double)job->shares[SUMS * AROUND * (size_t)i + (size_t)(AROUND * k + n)];
 }
 
+void oz_leftover_free(oz_leftover *left) {
+  oz_release(left->sums);
+  oz_map_free(&left->map);
+  left->apart = 0;
+}
+
+/* What is missing still; the job's map goes along. */
+static int keep_leftover(balance_job *job, const oz_loop *loop, oz_leftover *left) {
+  left->sums = (float *)oz_allocate(job->node_count, SUMS * sizeof *left->sums);
+  if (!left->sums) return 0;
+  add_nodes(job, loop);
+  for (size_t n = 0; n < (size_t)job->node_count * SUMS; ++n) left->sums[n] = (float)job->nodes[n];
+  left->apart = job->apart;
+  left->map = job->map;
+  memset(&job->map, 0, sizeof job->map);
+  return 1;
+}
+
+static void read_around(oz_leftover_at *at, const int node[3]) {
+  for (int n = 0; n < AROUND; ++n) {
+    const uint64_t key = oz_key(node[0] + n / 9 - 1, node[1] + n / 3 % 3 - 1, node[2] + n % 3 - 1);
+    const uint32_t i = oz_map_get(&at->left->map, key);
+    for (int k = 0; k < SUMS; ++k)
+      at->around[n][k] = i == OZ_NONE ? 0.0f : at->left->sums[SUMS * (size_t)i + (size_t)k];
+  }
+  memcpy(at->node, node, sizeof at->node);
+  at->known = 1;
+}
+
+float oz_leftover_read(oz_leftover_at *at, const float place[3], float *half) {
+  const float cell = 8.0f * (float)at->left->apart;
+  float w[3][3], sums[SUMS] = {0};
+  int node[3];
+  for (int a = 0; a < 3; ++a) {
+    const float in_cells = place[a] / cell, whole = floorf(in_cells);
+    node[a] = (int)whole;
+    weights_at(in_cells - whole, w[a]);
+  }
+  if (!at->known || memcmp(node, at->node, sizeof node)) read_around(at, node);
+  for (int n = 0; n < AROUND; ++n)
+    for (int k = 0; k < SUMS; ++k)
+      sums[k] += w[0][n / 9] * w[1][n / 3 % 3] * w[2][n % 3] * at->around[n][k];
+  *half = sums[AREA] > 0.0f ? sums[ENCLOSED] / sums[AREA] : 0.0f;
+  return sums[AREA] > 0.0f ? sums[MISSING] / sums[AREA] : 0.0f;
+}
+
 float oz_balance_reach(float separation, float voxel) { return MOST_OUT * separation / voxel; }
 
 ooze_result oz_balance(oz_bricks *b, const oz_cells *c, float separation, float voxel, float band,
-                       const oz_loop *loop, ooze_message *why) {
+                       const oz_loop *loop, oz_leftover *left, ooze_message *why) {
   balance_job job;
   const float d = separation / voxel;
   int ok;
@@ -234,9 +280,11 @@ ooze_result oz_balance(oz_bricks *b, const oz_cells *c, float separation, float 
     add_nodes(&job, loop);
     oz_loop_run(loop, b->count, shift_body, &job);
   }
+  ok = ok && keep_leftover(&job, loop, left);
   oz_release(job.shares);
   oz_release(job.near);
   oz_release(job.nodes);
+  oz_map_free(&job.map);
   return ok ? OOZE_OK
             : oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the volume of %u bricks", b->count);
 }

@@ -178,11 +178,28 @@ ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_loop *loop, o
 /* A filter on those distances; call rebuild again afterwards. */
 ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_loop *loop,
                                ooze_message *why);
+/* What a balance could not give to a level set, by nodes in cells of `apart` bricks. */
+typedef struct oz_leftover {
+  int apart;   /* 0: none */
+  float *sums; /* of a node: OZ_LEFT_SUMS, in voxels */
+  oz_map map;  /* a node's key to its number */
+} oz_leftover;
+enum { OZ_LEFT_SUMS = 3 };
+void oz_leftover_free(oz_leftover *left);
+/* Reads leftovers at places that follow each other. */
+typedef struct oz_leftover_at {
+  const oz_leftover *left;
+  int node[3], known;
+  float around[27][OZ_LEFT_SUMS];
+} oz_leftover_at;
+/* How far the surface has to go outwards (voxels) at a place (voxels), and what its volume over its
+ * area is there, in voxels too. */
+float oz_leftover_read(oz_leftover_at *at, const float place[3], float *half);
 /* balance.c: shifts distances that go oz_balance_reach (voxels) further than `band` so that they
  * enclose the volume of the particles, locally, and cuts them at the band. */
 float oz_balance_reach(float separation, float voxel);
 ooze_result oz_balance(oz_bricks *b, const oz_cells *c, float separation, float voxel, float band,
-                       const oz_loop *loop, ooze_message *why);
+                       const oz_loop *loop, oz_leftover *left, ooze_message *why);
 /* The same distances made ready for readers that interpolate; b is left as it is. */
 ooze_result oz_distance_sharpen(oz_bricks *b, float band, const oz_loop *loop, float **out,
                                 ooze_message *why);
@@ -234,9 +251,11 @@ struct ooze_surface {
   const oz_carried *velocity; /* one of them, or NULL */
   /* The particles, in the order of their cells. */
   oz_cells matter;
-  float separation;    /* m, as built */
-  uint32_t row_floats; /* of a particle in rows */
-  uint32_t out_floats; /* of all channels at a point */
+  float separation; /* m, as built */
+  oz_leftover left;
+  double particle_volume; /* m^3 */
+  uint32_t row_floats;    /* of a particle in rows */
+  uint32_t out_floats;    /* of all channels at a point */
   float *rows;
   uint8_t *materials; /* or NULL */
   uint32_t material_count;
@@ -276,7 +295,12 @@ ooze_result oz_channels_to_mesh(const ooze_surface *s, ooze_mesh *mesh, const oz
 float *oz_spline_make(const ooze_surface *s, const oz_loop *loop);
 float oz_spline_at(const ooze_surface *s, const float *spline, const float p[3], float gradient[3]);
 ooze_result oz_spline_settle_mesh(const ooze_surface *s, ooze_mesh *mesh, const oz_loop *loop,
-                                  ooze_message *why);
+                                  float **off, ooze_message *why);
+/* How far (m) each point may go outwards, which settling tells (to be released; NULL: none may):
+ * taken as far as the mesh, with its triangles, wants the particles' volume. It tells thin sheets
+ * better than the samples of a level set do. */
+ooze_result oz_spline_balance_mesh(const ooze_surface *s, ooze_mesh *mesh, const float *off,
+                                   const oz_loop *loop, ooze_message *why);
 /* polygons.c: triangles of a mesh, facing out, from corners of triangles and quads. */
 void oz_polygons_put(ooze_mesh *mesh, const uint32_t *triangles, size_t triangle_count,
                      const uint32_t *quads, size_t quad_count, const oz_loop *loop);

@@ -160,31 +160,121 @@ static void thin_sheet(const ooze_surface *s, const float *spline, float p[3],
   for (int a = 0; a < 3; ++a) p[a] -= flat * excess * voxel * normal[a];
 }
 
+/* separations: furthest that a mesh goes in or out by what is left of the balance; and from which
+ * volume over area on, up to one more, ever less inwards, since a thick body that has swollen is
+ * shown as it is. */
+#define LEFT_IN 0.4f
+#define LEFT_OUT 0.1f
+#define LEFT_BODY 1.75f
+#define LEFT_SHARE 0.75f /* of the thickness here, at most */
+
+/* m: how far outwards a corner of the mesh may go towards the volume of the particles: where a
+ * sheet or strand is too thick because a level set holds none that is much thinner than a voxel, or
+ * because its particles lie apart, inwards, less than its thickness, so that what is joined stays
+ * joined. */
+static float leftover_at(const ooze_surface *s, const float *spline, oz_leftover_at *at,
+                         const float p[3], const float normal[3]) {
+  const float voxel = s->voxel, d = s->separation / voxel,
+              place[3] = {p[0] / voxel, p[1] / voxel, p[2] / voxel};
+  float half, q[3], g[3], off = oz_leftover_read(at, place, &half);
+  if (off >= 0.0f) return voxel * fminf(off, LEFT_OUT * d);
+  const float deep = fminf(fmaxf(half / d - LEFT_BODY, 0.0f), 1.0f);
+  for (int a = 0; a < 3; ++a) q[a] = p[a] - 2.0f * voxel * normal[a];
+  const float here = 1.0f - 0.5f * oz_spline_at(s, spline, q, g) / voxel;
+  return -voxel * fminf(-off, fminf(LEFT_IN * d * (1.0f - deep), LEFT_SHARE * fmaxf(here, 0.0f)));
+}
+
 typedef struct settle_job {
   const ooze_surface *s;
   const float *spline;
   ooze_mesh *mesh;
+  float *off;     /* m: a corner's share of the leftover, or NULL */
+  float part;     /* of it */
+  double *volume; /* m^3: of each CHUNK of triangles */
 } settle_job;
+enum { CHUNK = 4096 };
 
 static void settle_body(void *arg, uint32_t begin, uint32_t end) {
   settle_job *job = (settle_job *)arg;
+  const ooze_surface *s = job->s;
+  oz_leftover_at at;
+  at.left = &s->left;
+  at.known = 0;
   for (uint32_t i = begin; i < end; ++i) {
     float *p = job->mesh->positions + 3 * (size_t)i;
-    settle(job->s, job->spline, p, job->mesh->normals + 3 * (size_t)i);
+    float *normal = job->mesh->normals + 3 * (size_t)i;
+    settle(s, job->spline, p, normal);
     /* where solids were taken out, a side of the sheet lies on a wall and stays there */
-    if (!job->s->solid_count)
-      thin_sheet(job->s, job->spline, p, job->mesh->normals + 3 * (size_t)i);
-    oz_cut_push(job->s, p); /* splines round the edge that the surface has at a solid */
+    if (!s->solid_count) {
+      thin_sheet(s, job->spline, p, normal);
+      if (job->off) job->off[i] = leftover_at(s, job->spline, &at, p, normal);
+    }
+    oz_cut_push(s, p); /* splines round the edge that the surface has at a solid */
   }
 }
 
+static void moved_corner(const settle_job *job, uint32_t i, double p[3]) {
+  const size_t at = 3 * (size_t)i;
+  for (int a = 0; a < 3; ++a)
+    p[a] = (double)(job->mesh->positions[at + (size_t)a] +
+                    job->part * job->off[i] * job->mesh->normals[at + (size_t)a]);
+}
+
+static void volume_body(void *arg, uint32_t begin, uint32_t end) {
+  settle_job *job = (settle_job *)arg;
+  for (uint32_t n = begin; n < end; ++n) {
+    const uint64_t first = (uint64_t)CHUNK * n, past = first + CHUNK,
+                   last = past < job->mesh->triangle_count ? past : job->mesh->triangle_count;
+    double sum = 0.0;
+    for (uint64_t t = first; t < last; ++t) {
+      double p[3][3];
+      for (int k = 0; k < 3; ++k)
+        moved_corner(job, job->mesh->triangles[3 * t + (uint64_t)k], p[k]);
+      for (int a = 0; a < 3; ++a) {
+        const int b = (a + 1) % 3, c = (a + 2) % 3;
+        sum += p[0][a] * (p[1][b] * p[2][c] - p[1][c] * p[2][b]);
+      }
+    }
+    job->volume[n] = sum / 6.0;
+  }
+}
+
+static double volume_at(settle_job *job, float part, const oz_loop *loop) {
+  const uint32_t chunks = (uint32_t)((job->mesh->triangle_count + CHUNK - 1) / CHUNK);
+  double sum = 0.0;
+  job->part = part;
+  oz_loop_run(loop, chunks, volume_body, job);
+  for (uint32_t n = 0; n < chunks; ++n) sum += job->volume[n];
+  return fabs(sum);
+}
+
 ooze_result oz_spline_settle_mesh(const ooze_surface *s, ooze_mesh *mesh, const oz_loop *loop,
-                                  ooze_message *why) {
+                                  float **off, ooze_message *why) {
   float *spline = oz_spline_make(s, loop);
-  settle_job job = {s, spline, mesh};
-  if (!spline)
-    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for a mesh of %u points", mesh->point_count);
-  oz_loop_run(loop, mesh->point_count, settle_body, &job);
+  settle_job job = {s, spline, mesh, NULL, 0.0f, NULL};
+  const int has_leftover = s->left.apart && !s->solid_count;
+  if (has_leftover) job.off = (float *)oz_allocate(mesh->point_count, sizeof *job.off);
+  const int ok = spline && (!has_leftover || job.off);
+  if (ok) oz_loop_run(loop, mesh->point_count, settle_body, &job);
   oz_release(spline);
+  *off = job.off;
+  if (!ok)
+    return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for a mesh of %u points", mesh->point_count);
+  return OOZE_OK;
+}
+
+ooze_result oz_spline_balance_mesh(const ooze_surface *s, ooze_mesh *mesh, const float *off,
+                                   const oz_loop *loop, ooze_message *why) {
+  settle_job job = {s, NULL, mesh, (float *)off, 0.0f, NULL};
+  if (!off) return OOZE_OK;
+  job.volume = (double *)oz_allocate(mesh->triangle_count / CHUNK + 1, sizeof *job.volume);
+  if (!job.volume) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the volume of a mesh");
+  const double wanted = s->particle_volume, now = volume_at(&job, 0.0f, loop),
+               all = volume_at(&job, 1.0f, loop), part = (wanted - now) / (all - now);
+  job.part = part > 0.0 ? (float)fmin(part, 1.0) : 0.0f; /* 0 where all is as now, too */
+  for (uint32_t i = 0; i < mesh->point_count; ++i)
+    for (size_t a = 0; a < 3; ++a)
+      mesh->positions[3 * (size_t)i + a] += job.part * off[i] * mesh->normals[3 * (size_t)i + a];
+  oz_release(job.volume);
   return OOZE_OK;
 }

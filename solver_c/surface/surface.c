@@ -17,6 +17,7 @@ void ooze_surface_destroy(ooze_surface *s) {
   oz_release(s->rows);
   oz_release(s->materials);
   oz_cut_free(s);
+  oz_leftover_free(&s->left);
   oz_release(s);
 }
 
@@ -226,14 +227,14 @@ static int is_balanced(const ooze_surface *s, const ooze_surface_desc *d, float 
  * the particles where they have one (c, else NULL), sharpened into *sharp. */
 static ooze_result make_distance(oz_bricks *b, const oz_cells *c, float voxel,
                                  const ooze_surface_desc *d, const oz_loop *loop, float **sharp,
-                                 ooze_message *why) {
+                                 oz_leftover *left, ooze_message *why) {
   const float band = d->half_width, wide = band + (c ? oz_balance_reach(d->separation, voxel) : 0);
   ooze_result r = oz_distance_rebuild(b, wide, loop, why);
   if (!r && d->smoothing) {
     r = oz_distance_smooth(b, d->smoothing, wide, loop, why);
     if (!r) r = oz_distance_rebuild(b, wide, loop, why);
   }
-  if (!r && c) r = oz_balance(b, c, d->separation, voxel, band, loop, why);
+  if (!r && c) r = oz_balance(b, c, d->separation, voxel, band, loop, left, why);
   return r ? r : oz_distance_sharpen(b, band, loop, sharp, why);
 }
 
@@ -311,7 +312,7 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   }
   if (r) goto done;
   if ((r = make_distance(&b, is_balanced(s, d, separation) ? &c : NULL, voxel, d, &loop, &sharp,
-                         why)))
+                         &s->left, why)))
     goto done;
   oz_cut_apply(s, &b, sharp, &loop);
   if ((r = oz_band_keep(s, &b, sharp, d->half_width, &loop, why))) goto done;
@@ -319,6 +320,7 @@ ooze_result ooze_surface_build(const ooze_surface_desc *d, const ooze_surface_po
   sharp = NULL;
   oz_bricks_free(&b);
   s->separation = separation;
+  s->particle_volume = pow((double)d->separation, 3.0) * (double)c.count;
   s->info.skipped = merged.skipped + c.skipped;
   if (p->velocities || p->scalar_count || p->channel_count || p->materials) {
     s->matter = c; /* the surface keeps its particles, for values on it */
