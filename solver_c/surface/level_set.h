@@ -294,12 +294,17 @@ ooze_result oz_channels_to_mesh(const ooze_surface *s, ooze_mesh *mesh, const oz
  * and gradient at p; and the points of a mesh moved onto its zero, with the normals there. */
 float *oz_spline_make(const ooze_surface *s, const oz_loop *loop);
 float oz_spline_at(const ooze_surface *s, const float *spline, const float p[3], float gradient[3]);
+/* How far outwards (m) a point of a mesh may go: in a small share, by its thickness where samples
+ * and mesh may disagree on it; and by what the level set's balance left. */
+typedef struct oz_corner_room {
+  float thin, left;
+} oz_corner_room;
+/* *room: to be released; NULL: points are to stay. */
 ooze_result oz_spline_settle_mesh(const ooze_surface *s, ooze_mesh *mesh, const oz_loop *loop,
-                                  float **off, ooze_message *why);
-/* How far (m) each point may go outwards, which settling tells (to be released; NULL: none may):
- * taken as far as the mesh, with its triangles, wants the particles' volume. It tells thin sheets
- * better than the samples of a level set do. */
-ooze_result oz_spline_balance_mesh(const ooze_surface *s, ooze_mesh *mesh, const float *off,
+                                  oz_corner_room **room, ooze_message *why);
+/* A mesh with its triangles gets the level set's volume where it is thin, and then as much of the
+ * leftover as it wants to have the particles'. */
+ooze_result oz_spline_balance_mesh(const ooze_surface *s, ooze_mesh *mesh, oz_corner_room *room,
                                    const oz_loop *loop, ooze_message *why);
 /* polygons.c: triangles of a mesh, facing out, from corners of triangles and quads. */
 void oz_polygons_put(ooze_mesh *mesh, const uint32_t *triangles, size_t triangle_count,

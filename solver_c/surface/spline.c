@@ -168,29 +168,40 @@ static void thin_sheet(const ooze_surface *s, const float *spline, float p[3],
 #define LEFT_BODY 1.75f
 #define LEFT_SHARE 0.75f /* of the thickness here, at most */
 
-/* m: how far outwards a corner of the mesh may go towards the volume of the particles: where a
- * sheet or strand is too thick because a level set holds none that is much thinner than a voxel, or
- * because its particles lie apart, inwards, less than its thickness, so that what is joined stays
- * joined. */
-static float leftover_at(const ooze_surface *s, const float *spline, oz_leftover_at *at,
-                         const float p[3], const float normal[3]) {
+/* voxels of half thickness: up to which samples and mesh may tell different volumes of a sheet,
+ * strand or drop, and where they agree again; and how much a corner of one may be moved by that, in
+ * shares of it. */
+#define TOLD 1.25f
+#define TOLD_WELL 1.75f
+#define TOLD_IN -0.4f
+#define TOLD_OUT 0.25f
+
+/* Of a corner of the mesh how far outwards (m) it may go: by its thickness, where that is small,
+ * and by the leftover here. That is inwards where a sheet or strand is too thick because a level
+ * set holds none that is much thinner than a voxel, or because its particles lie apart; and less
+ * than its thickness, so that what is joined stays joined. */
+static oz_corner_room room_at(const ooze_surface *s, const float *spline, oz_leftover_at *at,
+                              const float p[3], const float normal[3]) {
   const float voxel = s->voxel, d = s->separation / voxel,
               place[3] = {p[0] / voxel, p[1] / voxel, p[2] / voxel};
   float half, q[3], g[3], off = oz_leftover_read(at, place, &half);
-  if (off >= 0.0f) return voxel * fminf(off, LEFT_OUT * d);
-  const float deep = fminf(fmaxf(half / d - LEFT_BODY, 0.0f), 1.0f);
   for (int a = 0; a < 3; ++a) q[a] = p[a] - 2.0f * voxel * normal[a];
-  const float here = 1.0f - 0.5f * oz_spline_at(s, spline, q, g) / voxel;
-  return -voxel * fminf(-off, fminf(LEFT_IN * d * (1.0f - deep), LEFT_SHARE * fmaxf(here, 0.0f)));
+  const float here = fmaxf(1.0f - 0.5f * oz_spline_at(s, spline, q, g) / voxel, 0.0f),
+              deep = fminf(fmaxf(half / d - LEFT_BODY, 0.0f), 1.0f),
+              in = fminf(LEFT_IN * d * (1.0f - deep), LEFT_SHARE * here),
+              thin = fminf(fmaxf((TOLD_WELL - here) / (TOLD_WELL - TOLD), 0.0f), 1.0f);
+  off = fmaxf(fminf(off, LEFT_OUT * d), -in);
+  const oz_corner_room room = {voxel * thin * here, voxel * off};
+  return room;
 }
 
 typedef struct settle_job {
   const ooze_surface *s;
   const float *spline;
   ooze_mesh *mesh;
-  float *off;     /* m: a corner's share of the leftover, or NULL */
-  float part;     /* of it */
-  double *volume; /* m^3: of each CHUNK of triangles */
+  oz_corner_room *room; /* of a corner, or NULL */
+  float part[2];        /* of each */
+  double *volume;       /* m^3: of each CHUNK of triangles */
 } settle_job;
 enum { CHUNK = 4096 };
 
@@ -207,7 +218,7 @@ static void settle_body(void *arg, uint32_t begin, uint32_t end) {
     /* where solids were taken out, a side of the sheet lies on a wall and stays there */
     if (!s->solid_count) {
       thin_sheet(s, job->spline, p, normal);
-      if (job->off) job->off[i] = leftover_at(s, job->spline, &at, p, normal);
+      if (job->room) job->room[i] = room_at(s, job->spline, &at, p, normal);
     }
     oz_cut_push(s, p); /* splines round the edge that the surface has at a solid */
   }
@@ -215,9 +226,10 @@ static void settle_body(void *arg, uint32_t begin, uint32_t end) {
 
 static void moved_corner(const settle_job *job, uint32_t i, double p[3]) {
   const size_t at = 3 * (size_t)i;
+  const float off = job->part[0] * job->room[i].thin + job->part[1] * job->room[i].left;
   for (int a = 0; a < 3; ++a)
-    p[a] = (double)(job->mesh->positions[at + (size_t)a] +
-                    job->part * job->off[i] * job->mesh->normals[at + (size_t)a]);
+    p[a] =
+        (double)(job->mesh->positions[at + (size_t)a] + off * job->mesh->normals[at + (size_t)a]);
 }
 
 static void volume_body(void *arg, uint32_t begin, uint32_t end) {
@@ -239,42 +251,60 @@ static void volume_body(void *arg, uint32_t begin, uint32_t end) {
   }
 }
 
-static double volume_at(settle_job *job, float part, const oz_loop *loop) {
+static double volume_now(settle_job *job, const oz_loop *loop) {
   const uint32_t chunks = (uint32_t)((job->mesh->triangle_count + CHUNK - 1) / CHUNK);
   double sum = 0.0;
-  job->part = part;
   oz_loop_run(loop, chunks, volume_body, job);
   for (uint32_t n = 0; n < chunks; ++n) sum += job->volume[n];
   return fabs(sum);
 }
 
+/* Takes as much of one kind of room, from `least` to `most`, as brings the mesh to a volume; `full`
+ * of it is about the right amount. */
+static void take(settle_job *job, int kind, double wanted, float least, float most, float full,
+                 const oz_loop *loop) {
+  const double before = volume_now(job, loop);
+  job->part[kind] = full;
+  const double part = (double)full * (wanted - before) / (volume_now(job, loop) - before);
+  /* 0 where nothing changed and it is no number */
+  job->part[kind] = part > (double)least    ? (float)fmin(part, (double)most)
+                    : part <= (double)least ? least
+                                            : 0.0f;
+}
+
+static void move_body(void *arg, uint32_t begin, uint32_t end) {
+  const settle_job *job = (const settle_job *)arg;
+  for (uint32_t i = begin; i < end; ++i) {
+    double p[3];
+    moved_corner(job, i, p);
+    for (int a = 0; a < 3; ++a) job->mesh->positions[3 * (size_t)i + (size_t)a] = (float)p[a];
+  }
+}
+
 ooze_result oz_spline_settle_mesh(const ooze_surface *s, ooze_mesh *mesh, const oz_loop *loop,
-                                  float **off, ooze_message *why) {
+                                  oz_corner_room **room, ooze_message *why) {
   float *spline = oz_spline_make(s, loop);
-  settle_job job = {s, spline, mesh, NULL, 0.0f, NULL};
+  settle_job job = {s, spline, mesh, NULL, {0.0f, 0.0f}, NULL};
   const int has_leftover = s->left.apart && !s->solid_count;
-  if (has_leftover) job.off = (float *)oz_allocate(mesh->point_count, sizeof *job.off);
-  const int ok = spline && (!has_leftover || job.off);
+  if (has_leftover) job.room = (oz_corner_room *)oz_allocate(mesh->point_count, sizeof *job.room);
+  const int ok = spline && (!has_leftover || job.room);
   if (ok) oz_loop_run(loop, mesh->point_count, settle_body, &job);
   oz_release(spline);
-  *off = job.off;
+  *room = job.room;
   if (!ok)
     return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for a mesh of %u points", mesh->point_count);
   return OOZE_OK;
 }
 
-ooze_result oz_spline_balance_mesh(const ooze_surface *s, ooze_mesh *mesh, const float *off,
+ooze_result oz_spline_balance_mesh(const ooze_surface *s, ooze_mesh *mesh, oz_corner_room *room,
                                    const oz_loop *loop, ooze_message *why) {
-  settle_job job = {s, NULL, mesh, (float *)off, 0.0f, NULL};
-  if (!off) return OOZE_OK;
+  settle_job job = {s, NULL, mesh, room, {0.0f, 0.0f}, NULL};
+  if (!room) return OOZE_OK;
   job.volume = (double *)oz_allocate(mesh->triangle_count / CHUNK + 1, sizeof *job.volume);
   if (!job.volume) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for the volume of a mesh");
-  const double wanted = s->particle_volume, now = volume_at(&job, 0.0f, loop),
-               all = volume_at(&job, 1.0f, loop), part = (wanted - now) / (all - now);
-  job.part = part > 0.0 ? (float)fmin(part, 1.0) : 0.0f; /* 0 where all is as now, too */
-  for (uint32_t i = 0; i < mesh->point_count; ++i)
-    for (size_t a = 0; a < 3; ++a)
-      mesh->positions[3 * (size_t)i + a] += job.part * off[i] * mesh->normals[3 * (size_t)i + a];
+  take(&job, 0, s->info.volume, TOLD_IN, TOLD_OUT, -0.1f, loop);
+  take(&job, 1, s->particle_volume, 0.0f, 1.0f, 1.0f, loop);
+  oz_loop_run(loop, mesh->point_count, move_body, &job);
   oz_release(job.volume);
   return OOZE_OK;
 }

@@ -282,12 +282,12 @@ ooze_result ooze_surface_mesh(const ooze_surface *s, double adaptivity, ooze_mes
       for (int a = 0; a < 3; ++a) out->positions[3 * i + size_t(a)] = points[i][a];
     oz_loop loop;
     oz_loop_open(&loop, nullptr, s->threads);
-    float *off = nullptr;
-    ooze_result filled = oz_spline_settle_mesh(s, out, &loop, &off, why);
+    oz_corner_room *corners = nullptr;
+    ooze_result filled = oz_spline_settle_mesh(s, out, &loop, &corners, why);
     if (!filled) put_triangles(triangles, quads, &loop, out);
-    if (!filled) filled = oz_spline_balance_mesh(s, out, off, &loop, why);
+    if (!filled) filled = oz_spline_balance_mesh(s, out, corners, &loop, why);
     if (!filled) filled = oz_channels_to_mesh(s, out, &loop, why);
-    oz_release(off);
+    oz_release(corners);
     oz_loop_close(&loop);
     if (filled) ooze_mesh_release(out);
     return filled;
