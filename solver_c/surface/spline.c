@@ -126,16 +126,22 @@ static void settle(const ooze_surface *s, const float *spline, float p[3], float
   for (int a = 0; a < 3; ++a) normal[a] = slope > 0.0f ? g[a] / slope : (float)(a == 1);
 }
 
+/* voxels: half the thickness below a corner of the mesh, as it reads, up to 2 */
+static float half_below(const ooze_surface *s, const float *spline, const float p[3],
+                        const float normal[3]) {
+  float g[3], q[3];
+  for (int a = 0; a < 3; ++a) q[a] = p[a] - 2.0f * s->voxel * normal[a];
+  return 1.0f - 0.5f * oz_spline_at(s, spline, q, g) / s->voxel;
+}
+
 /* The ridge of a distance in the middle of a sheet is a kink, which a spline overshoots: a sheet of
  * one or two voxels' half thickness h reads as thicker, by 0.075 voxels a side at 1 and 0.018
  * at 1.5 (means over the sheet's place between samples). Threads and drops want that much, since
  * their mesh is cut off between its corners; a sheet's corners go back. */
-static void thin_sheet(const ooze_surface *s, const float *spline, float p[3],
+static void thin_sheet(const ooze_surface *s, const float *spline, float half, float p[3],
                        const float normal[3]) {
   const float voxel = s->voxel;
   float g[3], q[3], bend = 0.0f;
-  for (int a = 0; a < 3; ++a) q[a] = p[a] - 2.0f * voxel * normal[a];
-  const float half = 1.0f - 0.5f * oz_spline_at(s, spline, q, g) / voxel; /* voxels, as it reads */
   const float excess = 0.135f * (1.65f - half);
   if (!(excess > 0.0f) || half < 0.5f) return;
   /* two directions along the surface, and how fast the normal turns */
@@ -180,14 +186,12 @@ static void thin_sheet(const ooze_surface *s, const float *spline, float p[3],
  * and by the leftover here. That is inwards where a sheet or strand is too thick because a level
  * set holds none that is much thinner than a voxel, or because its particles lie apart; and less
  * than its thickness, so that what is joined stays joined. */
-static oz_corner_room room_at(const ooze_surface *s, const float *spline, oz_leftover_at *at,
-                              const float p[3], const float normal[3]) {
+static oz_corner_room room_at(const ooze_surface *s, float here, oz_leftover_at *at,
+                              const float p[3]) {
   const float voxel = s->voxel, d = s->separation / voxel,
               place[3] = {p[0] / voxel, p[1] / voxel, p[2] / voxel};
-  float half, q[3], g[3], off = oz_leftover_read(at, place, &half);
-  for (int a = 0; a < 3; ++a) q[a] = p[a] - 2.0f * voxel * normal[a];
-  const float here = fmaxf(1.0f - 0.5f * oz_spline_at(s, spline, q, g) / voxel, 0.0f),
-              deep = fminf(fmaxf(half / d - LEFT_BODY, 0.0f), 1.0f),
+  float half, off = oz_leftover_read(at, place, &half);
+  const float deep = fminf(fmaxf(half / d - LEFT_BODY, 0.0f), 1.0f),
               in = fminf(LEFT_IN * d * (1.0f - deep), LEFT_SHARE * here),
               thin = fminf(fmaxf((TOLD_WELL - here) / (TOLD_WELL - TOLD), 0.0f), 1.0f);
   off = fmaxf(fminf(off, LEFT_OUT * d), -in);
@@ -217,8 +221,9 @@ static void settle_body(void *arg, uint32_t begin, uint32_t end) {
     settle(s, job->spline, p, normal);
     /* where solids were taken out, a side of the sheet lies on a wall and stays there */
     if (!s->solid_count) {
-      thin_sheet(s, job->spline, p, normal);
-      if (job->room) job->room[i] = room_at(s, job->spline, &at, p, normal);
+      const float half = half_below(s, job->spline, p, normal);
+      thin_sheet(s, job->spline, half, p, normal);
+      if (job->room) job->room[i] = room_at(s, fmaxf(half, 0.0f), &at, p);
     }
     oz_cut_push(s, p); /* splines round the edge that the surface has at a solid */
   }
