@@ -22,8 +22,8 @@
 #define THINNEST 0.8f
 #define SHEET 1.6f
 
-/* What a first shift leaves, since limits, curvature and sheets that keep their samples change it,
- * a second one takes. */
+/* A second shift takes the volume that limits, curvature and sheets that keep their samples leave.
+ */
 enum { AROUND = 27, SUMS = OZ_LEFT_SUMS, TURNS = 2 };
 enum { MISSING, ENCLOSED, AREA }; /* of a node: voxels cubed, cubed and squared */
 
@@ -136,7 +136,7 @@ static float shifted(const balance_job *job, const float sums[SUMS], float dista
   return distance < 0.0f && half < SHEET ? fminf(moved, 0.5f * distance) : moved;
 }
 
-/* What the nodes around say at the 512 samples of a brick, an axis at a time. */
+/* Shifts by the nodes around at the 512 samples of a brick, an axis at a time. */
 static void shift_brick(const balance_job *job, const int key[3], float around[AROUND][SUMS],
                         float *f) {
   float w[3][8][3];
@@ -222,7 +222,7 @@ void oz_leftover_free(oz_leftover *left) {
   left->apart = 0;
 }
 
-/* What is missing still; the job's map goes along. */
+/* Keeps the volume still missing; the job's map goes along. */
 static int keep_leftover(balance_job *job, const oz_loop *loop, oz_leftover *left) {
   left->sums = (float *)oz_allocate(job->node_count, SUMS * sizeof *left->sums);
   if (!left->sums) return 0;

@@ -2,7 +2,7 @@
  * a coat that runs down a wall, their kernels leave a net: those at the rim of a gap are narrow
  * towards it, since the fluid seems to end there. A gap that is no wider than a sheet is closed
  * over by kernels of their own, which stand for no particle: one at the middle of each empty circle
- * through three of the sheet's particles. The volume is held by what follows (balance.c).
+ * through three of the sheet's particles. The balance holds the volume (balance.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "level_set.h"
 
@@ -10,7 +10,7 @@
 
 /* separations: radii of empty circles. A smaller one is closed by the kernels around it; the square
  * lattice of a film 1.6 apart has 1.13. Of the largest 2.5 are dry, half a separation off its
- * particles: what is wider stays dry. */
+ * particles: wider gaps stay dry. */
 #define LEAST 0.85f
 #define MOST 1.75f
 /* separations: a wider circle is bridged where a look from its middle ends, within VIEW, less than

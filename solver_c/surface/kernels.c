@@ -443,7 +443,7 @@ static void sums_at(const near_list *l, const float x[3], float *particles, floa
 }
 
 /* Of a particle V = 1 / (sum of all particles' kernels at its centre); kept beside until every one
- * has been read. Of bridges, in a second pass, what that leaves of 1 at theirs, so that nothing
+ * has been read. Of bridges, in a second pass, the rest to 1 at theirs, so that nothing
  * changes where particles lie. */
 static void weight_body(void *arg, uint32_t begin, uint32_t end) {
   kernel_job *job = (kernel_job *)arg;

@@ -178,7 +178,7 @@ ooze_result oz_distance_rebuild(oz_bricks *b, float band, const oz_loop *loop, o
 /* A filter on those distances; call rebuild again afterwards. */
 ooze_result oz_distance_smooth(oz_bricks *b, uint32_t passes, float band, const oz_loop *loop,
                                ooze_message *why);
-/* What a balance could not give to a level set, by nodes in cells of `apart` bricks. */
+/* The volume that a balance could not give to a level set, by nodes in cells of `apart` bricks. */
 typedef struct oz_leftover {
   int apart;   /* 0: none */
   float *sums; /* of a node: OZ_LEFT_SUMS, in voxels */
@@ -192,8 +192,8 @@ typedef struct oz_leftover_at {
   int node[3], known;
   float around[27][OZ_LEFT_SUMS];
 } oz_leftover_at;
-/* How far the surface has to go outwards (voxels) at a place (voxels), and what its volume over its
- * area is there, in voxels too. */
+/* How far the surface has to go outwards (voxels) at a place (voxels), and its volume over its area
+ * there, in voxels too. */
 float oz_leftover_read(oz_leftover_at *at, const float place[3], float *half);
 /* balance.c: shifts distances that go oz_balance_reach (voxels) further than `band` so that they
  * enclose the volume of the particles, locally, and cuts them at the band. */
@@ -295,7 +295,7 @@ ooze_result oz_channels_to_mesh(const ooze_surface *s, ooze_mesh *mesh, const oz
 float *oz_spline_make(const ooze_surface *s, const oz_loop *loop);
 float oz_spline_at(const ooze_surface *s, const float *spline, const float p[3], float gradient[3]);
 /* How far outwards (m) a point of a mesh may go: in a small share, by its thickness where samples
- * and mesh may disagree on it; and by what the level set's balance left. */
+ * and mesh may disagree on it; and by the leftover of the level set's balance. */
 typedef struct oz_corner_room {
   float thin, left;
 } oz_corner_room;
