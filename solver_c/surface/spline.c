@@ -166,7 +166,7 @@ static void thin_sheet(const ooze_surface *s, const float *spline, float half, f
   for (int a = 0; a < 3; ++a) p[a] -= flat * excess * voxel * normal[a];
 }
 
-/* separations: furthest that a mesh goes in or out by what is left of the balance; and from which
+/* separations: furthest that a mesh goes in or out by the leftover of the balance; and from which
  * volume over area on, up to one more, ever less inwards, since a thick body that has swollen is
  * shown as it is. */
 #define LEFT_IN 0.4f
@@ -185,7 +185,7 @@ static void thin_sheet(const ooze_surface *s, const float *spline, float half, f
 /* Of a corner of the mesh how far outwards (m) it may go: by its thickness, where that is small,
  * and by the leftover here. That is inwards where a sheet or strand is too thick because a level
  * set holds none that is much thinner than a voxel, or because its particles lie apart; and less
- * than its thickness, so that what is joined stays joined. */
+ * than its thickness, so that joints hold. */
 static oz_corner_room room_at(const ooze_surface *s, float here, oz_leftover_at *at,
                               const float p[3]) {
   const float voxel = s->voxel, d = s->separation / voxel,
