@@ -215,9 +215,21 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
   if (f->has_relaxation_time) share *= oz_flow_share(f, i, oz_s3_trace(&own->Q));
   for (int c = 0; c < 3; c++) e.s[c] -= mean;
   oz_real rate = 0.5f * oz_sqrt(0.5f * oz_s3_dot(&e, &e));
-  if (f->has_yield) /* only matter that flows well beyond the yield stress: a paste comes to rest */
-    rate = oz_max(rate - (OZ_DILATION_YIELDS / oz_pressure_unit(f)) * oz_yield(f, i) * own->a,
-                  oz_set(0.0f));
+  /* Only matter that flows well beyond the yield stress: a paste comes to rest. Before the solve
+   * gravity alone strains the layer next to a wall, the more the finer the particles are; a paste
+   * with a memory knows what it bore at the end of the last substep, and one that thins how it
+   * flows. */
+  if (f->has_yield) {
+    oz_real most = (OZ_DILATION_YIELDS / oz_pressure_unit(f)) * oz_yield(f, i) * own->a;
+    if (f->has_relaxation_time) {
+      oz_s3 bore = own->Q;
+      (void)oz_s3_take_mean(&bore);
+      oz_mask knows = (oz_relaxation_time(f, i) > oz_set(OZ_LEAST_MEMORY)) & (most > oz_set(0.0f));
+      oz_real least = oz_min(rate, oz_sqrt(0.5f * oz_s3_dot(&bore, &bore)));
+      rate += oz_select(knows, oz_yield_share(f, i) * (least - rate), oz_set(0.0f));
+    }
+    rate = oz_max(rate - most, oz_set(0.0f));
+  }
   oz_s3 carried = own->lam;
   oz_real pressure = oz_s3_take_mean(&carried), zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_real shear = oz_sqrt(0.5f * oz_s3_dot(&carried, &carried));
