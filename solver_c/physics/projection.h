@@ -217,8 +217,7 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
   oz_real rate = 0.5f * oz_sqrt(0.5f * oz_s3_dot(&e, &e));
   /* Only matter that flows well beyond the yield stress: a paste comes to rest. Before the solve
    * gravity alone strains the layer next to a wall, the more the finer the particles are; a paste
-   * with a memory knows what it bore at the end of the last substep, and one that thins how it
-   * flows. */
+   * with a memory knows its stress at the end of the last substep, and one that thins its rate. */
   if (f->has_yield) {
     oz_real most = (OZ_DILATION_YIELDS / oz_pressure_unit(f)) * oz_yield(f, i) * own->a;
     if (f->has_relaxation_time) {
