@@ -358,9 +358,9 @@ typedef struct oz_frame {
 
   /* ---- wall contacts: one for each particle near a wall ---- */
   uint32_t wall_count;
-  uint32_t *wall_particle; /* (wall_count) */
   /* planes that a contact has room for, at most OZ_PLANES: as many as the colliders can offer */
   uint32_t contact_planes;
+  uint32_t *wall_particle; /* (wall_count) */
   oz_wall *wall;           /* (wall_count * contact_planes) */
   uint32_t *wall_planes;   /* (wall_count) number of planes */
   float *wall_impulse;     /* (wall_count * contact_planes * 3) kg m/s given to the wall */
