@@ -204,6 +204,7 @@ OZ_FN oz_real oz_dilation_solid(const oz_frame *f, uint32_t i, const oz_s3 *Q) {
  * own weight would be pressed together, and sank half as fast again. strain: 2 dt sym L of the
  * velocities to be projected. The value stays for the position phase. */
 #define OZ_DILATION_YIELDS 10.0f /* yield stresses up to which a paste is left alone */
+#define OZ_DILATION_BORE 1.5f    /* the same of the stress in Q, where there is a memory */
 #define OZ_DILATION_STRAIN 1.0f  /* of the strain, taken back in a substep at most */
 /* 1 over the pressure, in terms of the shear stress, from which K's lack may be order: a column
  * under its own weight has 0.58, one that is drawn -0.58 */
@@ -219,15 +220,16 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
    * gravity alone strains the layer next to a wall, the more the finer the particles are; a paste
    * with a memory knows its stress at the end of the last substep, and one that thins its rate. */
   if (f->has_yield) {
-    oz_real most = (OZ_DILATION_YIELDS / oz_pressure_unit(f)) * oz_yield(f, i) * own->a;
+    oz_real yield = (1.0f / oz_pressure_unit(f)) * oz_yield(f, i) * own->a, strain = rate;
+    rate = oz_max(strain - OZ_DILATION_YIELDS * yield, oz_set(0.0f));
     if (f->has_relaxation_time) {
       oz_s3 bore = own->Q;
       (void)oz_s3_take_mean(&bore);
-      oz_mask knows = (oz_relaxation_time(f, i) > oz_set(OZ_LEAST_MEMORY)) & (most > oz_set(0.0f));
-      oz_real least = oz_min(rate, oz_sqrt(0.5f * oz_s3_dot(&bore, &bore)));
-      rate += oz_select(knows, oz_yield_share(f, i) * (least - rate), oz_set(0.0f));
+      oz_real flows = oz_sqrt(0.5f * oz_s3_dot(&bore, &bore)) - OZ_DILATION_BORE * yield;
+      flows = oz_max(oz_min(strain, flows), oz_set(0.0f));
+      oz_mask knows = (oz_relaxation_time(f, i) > oz_set(OZ_LEAST_MEMORY)) & (yield > oz_set(0.0f));
+      rate += oz_select(knows, oz_yield_share(f, i) * (flows - rate), oz_set(0.0f));
     }
-    rate = oz_max(rate - most, oz_set(0.0f));
   }
   oz_s3 carried = own->lam;
   oz_real pressure = oz_s3_take_mean(&carried), zero = oz_set(0.0f), one = oz_set(1.0f);
