@@ -12,6 +12,9 @@
 #define _DEFAULT_SOURCE 1 /* setenv */
 #include "cuda/stage_scene.h"
 
+_Static_assert(3 * sizeof(oz_frame) + 40 <= 4096,
+               "what a kernel can be given (cuda/wall_votes.cu)");
+
 #if !defined(OZ_TEST_DEVICE)
 static int copy_here(oz_backend *b, void *to, const void *from, size_t bytes) {
   (void)b;
