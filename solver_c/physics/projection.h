@@ -220,13 +220,13 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
    * gravity alone strains the layer next to a wall, the more the finer the particles are; a paste
    * with a memory knows its stress at the end of the last substep, and one that thins its rate. */
   if (f->has_yield) {
-    oz_real yield = (1.0f / oz_pressure_unit(f)) * oz_yield(f, i) * own->a, strain = rate;
-    rate = oz_max(strain - OZ_DILATION_YIELDS * yield, oz_set(0.0f));
+    oz_real yield = (1.0f / oz_pressure_unit(f)) * oz_yield(f, i) * own->a, whole = rate;
+    rate = oz_max(whole - OZ_DILATION_YIELDS * yield, oz_set(0.0f));
     if (f->has_relaxation_time) {
       oz_s3 bore = own->Q;
       (void)oz_s3_take_mean(&bore);
       oz_real flows = oz_sqrt(0.5f * oz_s3_dot(&bore, &bore)) - OZ_DILATION_BORE * yield;
-      flows = oz_max(oz_min(strain, flows), oz_set(0.0f));
+      flows = oz_max(oz_min(whole, flows), oz_set(0.0f));
       oz_mask knows = (oz_relaxation_time(f, i) > oz_set(OZ_LEAST_MEMORY)) & (yield > oz_set(0.0f));
       rate += oz_select(knows, oz_yield_share(f, i) * (flows - rate), oz_set(0.0f));
     }
