@@ -76,13 +76,21 @@ def _set(struct, name, field, value):
     if not any(f[0] == field for f in struct._fields_):
         raise Error(-3, "%s has no field %s" % (name, field))
     kept = getattr(struct, field)
-    if isinstance(kept, ctypes.Array):
-        for i, v in enumerate(value):
-            kept[i] = v
-    elif isinstance(kept, _abi.ooze_pose):
-        setattr(struct, field, _pose(value))
-    else:
-        setattr(struct, field, value.encode() if isinstance(value, str) else value)
+    array = isinstance(kept, ctypes.Array)
+    try:
+        if array:
+            if len(value) != len(kept):
+                raise ValueError
+            kept[:] = [float(v) for v in value] if kept._type_ is ctypes.c_float else list(value)
+        elif isinstance(kept, _abi.ooze_pose):
+            setattr(struct, field, _pose(value))
+        else:
+            setattr(struct, field, value.encode() if isinstance(value, str) else value)
+    except (TypeError, ValueError, IndexError) as e:
+        fits = "%d numbers" % len(kept) if array else "a position, or one with a rotation" \
+            if isinstance(kept, _abi.ooze_pose) else "a number" \
+            if isinstance(kept, (int, float)) else "a text"
+        raise Error(-3, "%s of %s is %r; expected %s" % (field, name, value, fits)) from e
 
 
 def _pose(value):
