@@ -7,6 +7,7 @@
  * Where a force drives it the ends, which do not flow as the middle does, make three heights 12%
  * faster than an endless channel, and nine 2%. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "check.h"
@@ -37,6 +38,8 @@ static void velocity_profile(verify *v, const channel *c, kit *k, double t, doub
   double H = height_of(c), third = c->along * c->separation / 6.0;
   double sum[ACROSS] = {0}, n[ACROSS] = {0}, where[ACROSS] = {0}, worst = 0.0, shift = 0.0,
          all = 0.0;
+  char curve[80];
+  snprintf(curve, sizeof curve, "speed, m/s (over height, m), %s", when);
   kit_read(k);
   if (!verify_ran(v, k)) return;
   /* the slab as a whole may have moved along */
@@ -52,7 +55,8 @@ static void velocity_profile(verify *v, const channel *c, kit *k, double t, doub
   int at = 0;
   for (int b = 0; b < ACROSS; ++b) {
     if (n[b] < 3.0) continue;
-    double e = (sum[b] / n[b] - exact(c, where[b] / n[b], t)) / scale;
+    const double y = where[b] / n[b], u = exact(c, y, t), e = (sum[b] / n[b] - u) / scale;
+    verify_point(v, curve, y, sum[b] / n[b], u);
     if (!(fabs(e) <= fabs(worst))) {
       worst = e;
       at = b;

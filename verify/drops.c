@@ -273,9 +273,14 @@ void verify_substeps(verify *v) {
     d.dt = 1.0 / 24.0 / variants[i].substeps;
     d.duration = quick ? 0.5 : 1.0;
     if (!verify_drop_run(v, &d, &o)) return;
+    if (i == 0) front = o.front, height = o.height;
+    if (!variants[i].halved) {
+      verify_point(v, "front over the side (over substeps of a frame)", variants[i].substeps,
+                   o.front, front);
+      verify_point(v, "height over the side (over substeps of a frame)", variants[i].substeps,
+                   o.height, height);
+    }
     if (i == 0) {
-      front = o.front;
-      height = o.height;
       verify_report(v, front, NO, "side", "10.front");
       verify_report(v, height, NO, "side", "10.height");
       continue;

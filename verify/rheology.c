@@ -31,6 +31,7 @@ static void at_rest(float q[6]) {
 
 void verify_rheology(verify *v) {
   static const double numbers[] = {0.1, 0.5, 1.0, 2.0}, times[] = {0.5, 1.0, 2.0, 6.0};
+  char curve[80];
   float q[6], g[9];
   for (int i = 0; i < 4; ++i) { /* Wi = lambda * rate */
     double wi = numbers[i], rate = wi / lambda, shear = 0.0, normal = 0.0;
@@ -42,6 +43,10 @@ void verify_rheology(verify *v) {
       done = steps;
       double t = times[k], e = exp(-t); /* t in relaxation times; eta rate / G = Wi */
       double xy = wi * (1.0 - e), n1 = 2.0 * wi * wi * (1.0 - e * (1.0 + t));
+      snprintf(curve, sizeof curve, "shear stress over G (over relaxation times), Wi %g", wi);
+      verify_point(v, curve, t, (double)q[3], xy);
+      snprintf(curve, sizeof curve, "normal stress over G (over relaxation times), Wi %g", wi);
+      verify_point(v, curve, t, (double)q[0] - (double)q[1], n1);
       shear = fmax(shear, fabs((double)q[3] / xy - 1.0));
       normal = fmax(normal, fabs(((double)q[0] - (double)q[1]) / n1 - 1.0));
     }
@@ -57,6 +62,8 @@ void verify_rheology(verify *v) {
     shear_gradient(0.0, g);
     for (int k = 1; k <= 3; ++k) {
       run(q, g, STEPS);
+      verify_point(v, "shear stress over G after the flow stops (over relaxation times)", k,
+                   (double)q[3], xy0 * exp(-k));
       worst = fmax(worst, fabs((double)q[3] / (xy0 * exp(-k)) - 1.0));
       worst = fmax(worst, fabs(((double)q[0] - (double)q[1]) / (n0 * exp(-k)) - 1.0));
     }
@@ -71,6 +78,8 @@ void verify_rheology(verify *v) {
     at_rest(q);
     run(q, g, 60 * STEPS);
     double expected = 3.0 * wi / ((1.0 - 2.0 * wi) * (1.0 + wi)); /* (sigma_xx - sigma_yy) / G */
+    verify_point(v, "tension over G in steady extension (over Wi)", wi,
+                 (double)q[0] - (double)q[1], expected);
     verify_within(v, (double)q[0] - (double)q[1], expected, 0.02, "G", "extension.Wi%g", wi);
   }
   { /* above half rate the closed form grows without bound: ours must stay finite */

@@ -15,6 +15,9 @@ typedef struct spin {
 static int run(verify *v, const spin *s, double *left, double *rms, double *blown_at,
                double *drift) {
   const double d = 0.05, dt = 1.0 / 240.0;
+  const int default_terms =
+      s->scheme == OOZE_SCHEME_OOZE && s->corotation && s->gradient_correction;
+  int steps = 0;
   kit k;
   measure_body b;
   float(*reference)[3] = NULL;
@@ -38,6 +41,11 @@ static int run(verify *v, const spin *s, double *left, double *rms, double *blow
   while (kit_good(&k) && reference && t < s->duration - 1e-9) {
     kit_step(&k, dt, 1);
     t += dt;
+    if (default_terms && ++steps % 10 == 0) {
+      kit_read(&k);
+      measure((measure_points)k.x, (measure_points)k.v, NULL, k.count, &b);
+      verify_point(v, "angular momentum left (over s)", t, b.spin[1] / first, 1.0);
+    }
     if (kit_max_speed(&k) > 50.0 || k.contained) {
       *blown_at = t;
       break;

@@ -3,6 +3,7 @@
  *
  * The scene: separation 4 mm, nozzle radius 10 mm, 0.5 m/s, 0.25 m high. */
 #include <math.h>
+#include <stdio.h>
 
 #include "check.h"
 
@@ -143,10 +144,13 @@ static void one_stream(verify *v, const fluid *f, double duration) {
     double theory[NODES], off = 0.0, top = measure_stream_speed(&s, GROUND_SLABS - 1),
                           foot = measure_stream_speed(&s, 0);
     double span = measure_stream_height(&s, GROUND_SLABS - 1) - measure_stream_height(&s, 0);
+    char curve[80];
+    snprintf(curve, sizeof curve, "speed, m/s (over height, m), %s, a slender jet", f->name);
     if (measure_slender_jet(1000.0, f->viscosity, 9.81, span, top, foot, NODES, theory)) {
       for (int b = 1; b < GROUND_SLABS - 1; ++b) {
         double expected = theory[(GROUND_SLABS - 1 - b) * (NODES - 1) / (GROUND_SLABS - 1)];
         double e = measure_stream_speed(&s, b) / expected - 1.0;
+        verify_point(v, curve, measure_stream_height(&s, b), measure_stream_speed(&s, b), expected);
         if (!(fabs(e) <= fabs(off))) off = e;
       }
     } else {

@@ -1,6 +1,7 @@
 /* Surface tension: a drop that swings, a cube that becomes a sphere, momentum, steps of a whole
  * frame. SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,10 +86,14 @@ static void swing(verify *v, double across) {
                high[3] = {1.5 * radius, 1.5 * radius, 1.5 * radius};
   kit_fill(&k, material, low, high, in_ellipsoid, &shape);
   double a[2 * SAMPLES], momentum = 0.0, spin = 0.0;
+  char curve[80];
   int n = 0, lowest = 0, longest = 0;
+  snprintf(curve, sizeof curve, "stretch of a drop, without damping (over periods), %.0f across",
+           2.0 * across);
   for (; n < (int)(1.4 * SAMPLES) && kit_good(&k); ++n) {
     drop_shape s = look(&k);
     a[n] = s.stretch;
+    verify_point(v, curve, (double)n / SAMPLES, a[n], a[0] * cos(2.0 * MEASURE_PI * n / SAMPLES));
     if (n > 2) momentum = fmax(momentum, s.momentum), spin = fmax(spin, s.spin);
     kit_step(&k, period / SAMPLES, steps);
   }

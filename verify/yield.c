@@ -57,6 +57,7 @@ static void slump(verify *v, double t, uint32_t layers, uint32_t substeps, doubl
     else
       verify_report(v, fabs(slumped - expected), 0.08, "", "%s.slump", name);
     verify_note(v, "%.3f of the height; the formula gives %.3f", slumped, expected);
+    verify_point(v, "slump over the height (over yield stress / (rho g H))", t, slumped, expected);
     measure((measure_points)k.x, (measure_points)k.v, k.compression, k.count, &b);
     verify_report(v, b.kinetic, 0.0, "J/kg", "%s.kinetic", name);
   }
