@@ -24,9 +24,8 @@ static int hits(verify *v, double across, double memory, uint32_t substeps, cons
                 impact *out) {
   static const double table[][2] = {{1.35, 1.003}, {1.60, 1.275}, {1.80, 1.567}, {2.09, 1.714},
                                     {2.71, 1.577}, {3.30, 1.453}, {4.07, 1.528}, {4.51, 1.563}};
-  const double d = D / across, ball[2] = {0.5 * D, 2.0 * D},
-               low[3] = {-0.5 * D, 1.5 * D, -0.5 * D}, high[3] = {0.5 * D, 2.5 * D, 0.5 * D},
-               frame = 0.1 * D / U;
+  const double d = D / across, ball[2] = {0.5 * D, 2.0 * D}, low[3] = {-0.5 * D, 1.5 * D, -0.5 * D},
+               high[3] = {0.5 * D, 2.5 * D, 0.5 * D}, frame = 0.1 * D / U;
   kit k;
   ooze_material m;
   kit_open(&k, verify_machine(v), d);

@@ -105,8 +105,8 @@ static void sweeps(verify *v) {
     for (int i = 0; i < 4; ++i) {
       if (quick && substeps[i] == 16) continue;
       const double got = i == 1 ? usual : radius(v, d, OOZE_BOUNDARY_SDF, substeps[i], 0, 1.0);
-      verify_point(v, "radius over Huppert's after 1 s (over substeps of a frame)", substeps[i], got,
-                   usual);
+      verify_point(v, "radius over Huppert's after 1 s (over substeps of a frame)", substeps[i],
+                   got, usual);
       if (i == 1) continue;
       verify_within(v, got, usual, 0.03, "", "puddle.substeps.%u", substeps[i]);
       verify_note(v, "radius after 1 s over Huppert's, %g mm; expected as with 8", 1000.0 * d);

@@ -78,8 +78,8 @@ void verify_rheology(verify *v) {
     at_rest(q);
     run(q, g, 60 * STEPS);
     double expected = 3.0 * wi / ((1.0 - 2.0 * wi) * (1.0 + wi)); /* (sigma_xx - sigma_yy) / G */
-    verify_point(v, "tension over G in steady extension (over Wi)", wi,
-                 (double)q[0] - (double)q[1], expected);
+    verify_point(v, "tension over G in steady extension (over Wi)", wi, (double)q[0] - (double)q[1],
+                 expected);
     verify_within(v, (double)q[0] - (double)q[1], expected, 0.02, "G", "extension.Wi%g", wi);
   }
   { /* above half rate the closed form grows without bound: ours must stay finite */
