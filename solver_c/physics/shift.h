@@ -34,8 +34,11 @@
 #define OZ_SHIFT_INSIDE 0.8f
 #define OZ_SHIFT_INSIDE_FLANK 0.1f
 /* Colour gradient, sum of (1 - r/h)^2 r_ij / r, from which on a particle belongs to a free surface;
- * a flat one has OZ_FILM_FLAT. Films swell with more, columns tear at 0.3 m/s with less. */
+ * a flat one has OZ_FILM_FLAT. Films swell with more, columns tear at 0.3 m/s with less. Below the
+ * density of a sheet it is less in proportion: of few neighbours the sum is small, and with the
+ * whole of it those left at a rim were pushed out, a tenth of d in each substep. */
 #define OZ_SHIFT_SURFACE 0.48f
+#define OZ_SHIFT_SHEET 0.6f /* density of a sheet of one layer */
 #define OZ_SHIFT_WALL 0.195f /* volume that a wall 0.6 d away fills of a kernel */
 /* Colour gradient of boundary particles, over that of a flat surface, from which on nothing is
  * shifted: the first layer has about 1, the second 0.03. */
@@ -163,9 +166,10 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
   oz_v3 p = oz_vec_ld(f->p, i);
   oz_ld4(f->wall_term, i, 4, 0, wall);
   oz_v3 g = oz_shift_gradient(f, i, wall);
-  const float surface = OZ_SHIFT_SURFACE * f->grad_norm * f->h2;
+  oz_real surface = (OZ_SHIFT_SURFACE * f->grad_norm * f->h2) *
+                    oz_min(oz_ld(f->rho, i) * (1.0f / OZ_SHIFT_SHEET), one);
   oz_real g2 = oz_dot(g, g), unit = oz_rsqrt(oz_max(g2, oz_set(1e-20f)));
-  unit = oz_select(g2 > oz_set(surface * surface), unit, zero);
+  unit = oz_select(g2 > surface * surface, unit, zero);
   oz_v3 normal = {g.x * unit, g.y * unit, g.z * unit};
   oz_shift_film film = oz_shift_film_at(f, i, normal);
   oz_real strain = oz_flow_strain(f, i, a, oz_max(film.first, film.above));
