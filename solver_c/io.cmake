@@ -10,7 +10,8 @@ list(FILTER oz_io_sources EXCLUDE REGEX "/no_vdb\\.c$")
 set(oz_scene_sources
   scene/presets.c scene/words.c scene/nodes.c scene/nodes_dialog.c scene/fill_fluid.c
   scene/fill_pour.c scene/fill_inside.c scene/fill_mesh.c scene/fill_near.c scene/fill_rows.c
-  scene/fill_spans.c scene/fill_shape.c scene/outline.c scene/forces.c)
+  scene/fill_spans.c scene/fill_shape.c scene/outline.c scene/forces.c
+  scene/paint.c)
 list(TRANSFORM oz_scene_sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/")
 list(APPEND oz_io_sources ${oz_scene_sources})
 # the Houdini plug-in compiles these again

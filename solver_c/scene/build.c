@@ -1,5 +1,6 @@
 /* From a scene to a solver. SPDX-License-Identifier: Apache-2.0 */
 #include "scene_internal.h"
+#include "scene/paint.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,6 +103,7 @@ ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, const oz_fill_
 typedef struct adding {
   const ooze_scene *scene;
   ooze_solver *solver;
+  const oz_fill_host *host; /* may be NULL */
 } adding;
 
 static ooze_result add_body(void *user, const oz_body_item *body, const ooze_body_desc *desc,
@@ -117,7 +119,9 @@ static ooze_result add_cloud(void *user, uint32_t fluid, const oz_cloud *cloud, 
   if (f->keep_state) {
     ooze_points *points = NULL;
     OZ_TRY_OK(ooze_points_read(f->shape.file, &a->scene->limits, &points, why));
-    ooze_result result = ooze_points_to_solver(points, a->solver, why);
+    if (a->host) oz_paint_tell_unread(points, f->name, 1, a->host->say, a->host->user);
+    ooze_result result = oz_paint_points(a->scene, fluid, points, a->solver, why);
+    if (result == OOZE_OK) result = ooze_points_to_solver(points, a->solver, why);
     ooze_points_destroy(points);
     return result;
   }
@@ -232,10 +236,15 @@ ooze_result oz_scene_fill_solver(const ooze_scene *s, ooze_solver *solver, int f
                    s->emitters[i].name, why));
     if (emitters) emitters[i] = handle;
   }
-  adding a = {s, solver};
+  adding a = {s, solver, host};
   uint64_t most = 1u << 30;
   if (fluids && s->max_memory) OZ_TRY_OK(oz_scene_most_particles(s, &most, why));
   return fluids ? oz_scene_fill_all(s, most, host, add_body, add_cloud, &a, why) : OOZE_OK;
+}
+
+static void log_warning(void *user, const char *text) {
+  const ooze_hooks *hooks = user;
+  if (hooks->log) hooks->log(hooks->user, OOZE_LOG_WARNING, text);
 }
 
 ooze_result ooze_scene_build(const ooze_scene *s, const ooze_solver_desc *machine,
@@ -249,7 +258,7 @@ ooze_result ooze_scene_build(const ooze_scene *s, const ooze_solver_desc *machin
   desc.particle_separation = s->separation;
   *out = NULL;
   OZ_TRY_OK(ooze_solver_create(&desc, out, why));
-  const oz_fill_host host = {.threads = desc.threads};
+  const oz_fill_host host = {.threads = desc.threads, .user = &desc.hooks, .say = log_warning};
   ooze_result result = oz_scene_fill_solver(s, *out, 1, NULL, NULL, &host, why);
   if (result < 0) {
     ooze_solver_destroy(*out);

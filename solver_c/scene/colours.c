@@ -20,7 +20,7 @@ typedef struct colouring {
 static void colour_range(void *arg, uint32_t begin, uint32_t end) {
   const colouring *c = arg;
   for (uint32_t i = begin; i < end; i++) {
-    const uint32_t m = c->material[i] <= c->count ? c->material[i] : 0;
+    const uint32_t m = oz_painted_base(c->material[i], c->count);
     memcpy(c->to + 3 * (size_t)i, c->colours + 3 * (size_t)m, 3 * sizeof(float));
   }
 }

@@ -86,12 +86,13 @@ typedef struct oz_cloud {
   uint32_t count;
 } oz_cloud;
 
-/* Threads to fill with (0: all), and a hook that is asked some times a second, on the calling
- * thread: non-zero ends with OOZE_CANCELLED. */
+/* Threads to fill with (0: all), a hook that is asked some times a second, on the calling thread:
+ * non-zero ends with OOZE_CANCELLED; and one that warnings go to. Both may be NULL. */
 typedef struct oz_fill_host {
   uint32_t threads;
   int (*stop)(void *user, uint64_t particles);
   void *user;
+  void (*say)(void *user, const char *text);
 } oz_fill_host;
 
 typedef struct oz_box {

@@ -7,6 +7,7 @@
  *
  * Order and jitter follow from the scene alone. */
 #include "fill_pour.h"
+#include "scene/paint.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,6 +75,8 @@ static ooze_result fill_points(oz_pour *p, const ooze_pose *pose) {
     result = oz_fail(p->why, OOZE_ERROR_FORMAT, "%s: has no P of 3 floats", p->fluid->shape.file);
   int has_v =
       ooze_points_find(points, "v", &v) == OOZE_OK && v.type == OOZE_FLOAT32 && v.components == 3;
+  if (!p->out->count) /* of the first copy */
+    oz_paint_tell_unread(points, p->fluid->name, 0, p->fill->host.say, p->fill->host.user);
   ooze_pose turn = *pose;
   memset(turn.position, 0, sizeof turn.position);
   for (uint64_t i = 0; i < ooze_points_count(points) && result == OOZE_OK; i++) {

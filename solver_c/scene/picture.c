@@ -80,7 +80,8 @@ static uint32_t *materials_of(const ooze_points *points, uint32_t looks) {
     int64_t m = a.type == OOZE_INT32                            ? ((const int32_t *)a.data)[i]
                 : a.type == OOZE_INT64 || a.type == OOZE_UINT64 ? ((const int64_t *)a.data)[i]
                                                                 : 0;
-    out[i] = m >= 1 && (uint64_t)m <= looks ? (uint32_t)(m - 1) : 0; /* 0 is the solver's own */
+    const uint32_t base = m >= 1 && m <= UINT32_MAX ? oz_painted_base((uint32_t)m, looks) : 0;
+    out[i] = base ? base - 1 : 0; /* 0 is the solver's own */
   }
   return out;
 }

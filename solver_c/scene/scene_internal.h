@@ -202,6 +202,18 @@ double oz_frame_time(const ooze_scene *scene, double frame); /* s */
 /* s: the solver's time at a time of the scene; time_scale makes the difference */
 double oz_simulated_time(const ooze_scene *s, double time);
 
+/* ---- Painted materials (painted.c) --------------------------------------------------- */
+
+/* A solver has the scene's materials as 1 to M, then as many again for each set of painted values:
+ * a number tells the material that it stands for. */
+static inline uint32_t oz_painted_base(uint32_t number, uint32_t materials) {
+  return number && materials ? (number - 1) % materials + 1 : 0;
+}
+/* Materials for the values that a fluid's points bring and particles have no attribute for, and the
+ * points' `material` to go with them; points without it get the fluid's. */
+ooze_result oz_paint_points(const ooze_scene *s, uint32_t fluid, ooze_points *points,
+                            ooze_solver *solver, ooze_message *why);
+
 /* ---- JSON (json.c) ----------------------------------------------------------------- */
 
 /* The line, from 1, of the value at a dotted path in JSON text, or of the nearest that holds it. */

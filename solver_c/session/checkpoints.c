@@ -133,10 +133,11 @@ ooze_result oz_job_checkpoint(oz_job *job) {
   oz_session *s = job->session;
   char path[3600];
   json_t *motion = oz_scene_motion(s->base);
-  json_t *meta = json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:O*}", "ooze", ooze_version_text(), "frame",
-                           (int)job->frame, "scene", motion ? motion : json_null(), "colliders",
-                           names_of(s, 0), "emitters", names_of(s, 1), "files",
-                           oz_session_records(s, job->frame), "watch", s->captured_values);
+  json_t *meta = json_pack("{s:s,s:i,s:i,s:o,s:o,s:o,s:o,s:O*}", "ooze", ooze_version_text(),
+                           "frame", (int)job->frame, "materials", (int)s->base->material_count,
+                           "scene", motion ? motion : json_null(), "colliders", names_of(s, 0),
+                           "emitters", names_of(s, 1), "files", oz_session_records(s, job->frame),
+                           "watch", s->captured_values);
   /* reals with all digits: they are compared */
   char *text = meta && motion ? oz_json_text(meta, JSON_COMPACT) : NULL;
   json_decref(meta);

@@ -160,6 +160,7 @@ ooze_result oz_job_write_files(oz_job *j) {
       ooze_points_from_capture(j->capture, oz_session_attributes(s), threads, &points, &j->why));
   ooze_result result = ooze_points_detail_set(points, "frame", j->frame, &j->why);
   if (result >= 0) result = add_channels(j, points);
+  if (result >= 0 && oz_point_endings[o->points]) result = oz_session_add_paint(s, points, &j->why);
   if (result >= 0) result = oz_scene_colour_points(s->base, points, threads, &j->why);
   if (result >= 0 && oz_point_endings[o->points]) {
     ooze_write_options options;

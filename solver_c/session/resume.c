@@ -110,10 +110,14 @@ static ooze_result go_on(oz_session *s, const char *path, const void *memory, si
                    scene->file, path, c.count, c.count == 1 ? "" : "s", c.first);
   ooze_result result = ooze_checkpoint_load(s->solver, memory, bytes);
   if (result < 0) return oz_fail(s->why, result, "%s: %s", path, ooze_solver_message(s->solver));
-  if (ooze_material_count(s->solver) > scene->material_count + 1)
+  const uint32_t has = ooze_material_count(s->solver) - 1;
+  const json_t *materials = json_object_get(meta, "materials"); /* not in those of 0.1 */
+  const uint32_t had = json_is_integer(materials) ? (uint32_t)json_integer_value(materials) : has;
+  if (had > scene->material_count || (has > had && had != scene->material_count))
     return oz_fail(s->why, OOZE_ERROR_ARGUMENT,
-                   "%s: has %u materials and the scene %u: materials can be added, not removed",
-                   path, ooze_material_count(s->solver) - 1, scene->material_count);
+                   "%s: has %u materials and the scene %u: materials can be added, not removed%s",
+                   path, had, scene->material_count,
+                   has > had ? ", and neither where points are painted" : "");
   for (uint32_t i = ooze_material_count(s->solver); i <= scene->material_count; i++) {
     result = ooze_material_add(s->solver, &scene->start.materials[i - 1], NULL);
     if (result < 0) return oz_fail(s->why, result, "%s: %s", path, ooze_solver_message(s->solver));
@@ -128,7 +132,7 @@ static ooze_result go_on(oz_session *s, const char *path, const void *memory, si
   if (s->frame > scene->output.first)
     oz_state_at(s->scene, oz_frame_time(scene, s->frame - 1), &s->sent);
   *out_changes = c.count;
-  return OOZE_OK;
+  return oz_session_find_paint(s);
 }
 
 /* ---- Damaged frames -------------------------------------------------------------------------- */

@@ -32,6 +32,7 @@ typedef struct oz_session {
   int32_t frame;            /* the state's */
   int32_t stepping;         /* the frame being stepped to */
   struct oz_follow *follow; /* one a collider: the points that follow a deforming mesh */
+  struct oz_paint *paint;   /* painted values by material; NULL: there are none */
   oz_pipeline *pipeline;
   oz_record *records;
   uint32_t record_count, record_room;
@@ -88,6 +89,13 @@ void oz_job_say(oz_job *job, const char *format, ...) OZ_PRINTF(2, 3);
  */
 ooze_result oz_session_deform(oz_session *s);
 void oz_session_deform_release(oz_session *s);
+
+/* paint.c: materials that stand for painted values (scene/painted.c). repaint: values of scene
+ * material `index` that changed go over the painted ones. add: attributes of points for a file. */
+ooze_result oz_session_find_paint(oz_session *s);
+ooze_result oz_session_repaint(oz_session *s, uint32_t index, const ooze_material *was);
+ooze_result oz_session_add_paint(const oz_session *s, ooze_points *points, ooze_message *why);
+void oz_session_paint_release(oz_session *s);
 
 /* outputs.c. By the numbers of oz_output; NULL: none is written. */
 extern const char *const oz_point_endings[], *const oz_mesh_endings[];

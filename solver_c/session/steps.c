@@ -87,9 +87,12 @@ static ooze_result apply(oz_session *s) {
     if (!known)
       OZ_TRY_OK(solver_said(s, ooze_material_get(s->solver, i + 1, &has), "material",
                             scene->looks[i].name));
-    if (!same_bits(&s->want.materials[i], known ? &s->sent.materials[i] : &has, sizeof has))
-      OZ_TRY_OK(solver_said(s, ooze_material_set(s->solver, i + 1, &s->want.materials[i]),
-                            "material", scene->looks[i].name));
+    const ooze_material *was = known ? &s->sent.materials[i] : &has;
+    if (same_bits(&s->want.materials[i], was, sizeof has)) continue;
+    OZ_TRY_OK(solver_said(s, ooze_material_set(s->solver, i + 1, &s->want.materials[i]), "material",
+                          scene->looks[i].name));
+    if (s->paint) (void)oz_session_settle(s); /* files of earlier frames have the values before */
+    OZ_TRY_OK(solver_said(s, oz_session_repaint(s, i, was), "material", scene->looks[i].name));
   }
   for (uint32_t i = 0; i < scene->collider_count; i++) {
     const ooze_collider_desc *now = &s->want.colliders[i].desc, *was = &s->sent.colliders[i].desc;
@@ -227,6 +230,7 @@ void oz_session_close_solver(oz_session *s) {
   s->solver = NULL; /* hooks find none */
   ooze_solver_destroy(solver);
   oz_session_deform_release(s);
+  oz_session_paint_release(s);
   oz_state_release(&s->sent);
   oz_state_release(&s->want);
   oz_state_release(&s->next);
@@ -271,14 +275,16 @@ static int on_fill(void *user, uint64_t particles) {
   return oz_session_stop_wanted(s);
 }
 
+static void on_fill_warning(void *user, const char *text) { oz_session_say(user, "%s", text); }
+
 ooze_result oz_session_begin(oz_session *s) {
   const double began = oz_seconds();
-  oz_fill_host host = {.stop = on_fill, .user = s};
+  oz_fill_host host = {.stop = on_fill, .user = s, .say = on_fill_warning};
   if (s->options.machine) host.threads = s->options.machine->threads;
   s->stepping = s->base->output.first;
   OZ_TRY_OK(oz_scene_fill_solver(s->base, s->solver, 1, s->colliders, s->emitters, &host, s->why));
   s->report.fill_seconds += oz_seconds() - began;
   s->frame = s->stepping = s->base->output.first;
   s->sent_is_known = 1;
-  return OOZE_OK;
+  return oz_session_find_paint(s);
 }

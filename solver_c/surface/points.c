@@ -27,23 +27,35 @@ static void add_channels(const ooze_points *points, ooze_surface_points *in,
   }
 }
 
-/* As many materials as there are names, or numbers in use; more than fit have no weights. */
-static void add_materials(const ooze_points *points, const char *const *names, uint32_t count,
-                          ooze_surface_points *in) {
+/* As many materials as there are names, or numbers in use; more than fit have no weights. Numbers
+ * beyond the names are painted materials, which repeat those of the scene (scene/painted.c):
+ * *out_bases has them, to be freed. */
+static ooze_result add_materials(const ooze_points *points, const char *const *names,
+                                 uint32_t count, ooze_surface_points *in, uint32_t **out_bases,
+                                 ooze_message *why) {
   ooze_points_attribute a;
   uint32_t most = count;
   ooze_points_attribute_default(&a);
   if (ooze_points_find(points, "material", &a) != OOZE_OK || a.type != OOZE_INT32 ||
       a.components != 1)
-    return;
-  for (uint32_t i = 0; i < in->count; ++i) {
-    const uint32_t m = ((const uint32_t *)a.data)[i];
-    if (m >= most) most = m + 1;
+    return OOZE_OK;
+  const uint32_t *numbers = (const uint32_t *)a.data;
+  for (uint32_t i = 0; i < in->count; ++i)
+    if (numbers[i] >= most) most = numbers[i] + 1;
+  if (names && count > 1 && most > count) {
+    uint32_t *bases = (uint32_t *)oz_allocate(in->count, sizeof *bases);
+    if (!bases) return oz_fail(why, OOZE_ERROR_MEMORY, "no memory for %u points", in->count);
+    for (uint32_t i = 0; i < in->count; ++i)
+      bases[i] = numbers[i] ? (numbers[i] - 1) % (count - 1) + 1 : 0;
+    *out_bases = bases;
+    numbers = bases;
+    most = count;
   }
-  if (most < 1 || most > OZ_SURFACE_MATERIALS) return;
-  in->materials = (const uint32_t *)a.data;
+  if (most < 1 || most > OZ_SURFACE_MATERIALS) return OOZE_OK;
+  in->materials = numbers;
   in->material_count = most;
   in->material_names = most == count ? names : NULL;
+  return OOZE_OK;
 }
 
 /* 1 for particles of bodies, or for all others; NULL where none is left out. *failed: no memory. */
@@ -71,6 +83,7 @@ ooze_result ooze_surface_of_points(const ooze_surface_desc *desc, const ooze_poi
   ooze_surface_channel channels[OZ_SURFACE_SCALARS];
   ooze_surface_points in;
   float *norms = NULL, *rates = NULL;
+  uint32_t *bases = NULL;
   uint8_t *left_out;
   int failed;
   ooze_result r = OOZE_OK;
@@ -109,11 +122,12 @@ ooze_result ooze_surface_of_points(const ooze_surface_desc *desc, const ooze_poi
     add_scalar(&in, scalars, "temperature", oz_points_floats(points, "temperature", 1));
   if (with & OOZE_WITH_SHADING) {
     add_channels(points, &in, channels);
-    add_materials(points, material_names, material_count, &in);
+    if (r >= 0) r = add_materials(points, material_names, material_count, &in, &bases, why);
   }
   if (r >= 0) r = ooze_surface_build(desc, &in, out, why);
   oz_release(norms);
   oz_release(rates);
+  oz_release(bases);
   oz_release(left_out);
   return r;
 }

@@ -71,10 +71,11 @@ def a_solver_falls_and_views_are_not_copies():
     assert np.array_equal(after, s["P"])
     s["v"] = 0.0
     assert not s["v"].any()
-    of = "of ooze_material is "
-    for values, told in (({"viscosity": "thick"}, "viscosity " + of + "'thick'; expected a number"),
+    for values, told in (({"viscosity": "thick"},
+                          "viscosity of ooze_material is 'thick'; expected a number"),
                          ({"colour": 1}, "expected 3 numbers"),
-                         ({"colour": (1, 0)}, "colour " + of + "(1, 0); expected 3 numbers")):
+                         ({"colour": (1, 0)},
+                          "colour of ooze_material is (1, 0); expected 3 numbers")):
         try:
             s.add_material("honey", **values)
         except ooze.Error as e:

@@ -420,7 +420,7 @@ static double fill_copies(oz_shape_kind kind, int measured, uint32_t across, uin
   oz_cloud cloud;
   uint64_t cut = 0;
   struct timespec began, ended;
-  const oz_fill_host alone = {1, NULL, NULL};
+  const oz_fill_host alone = {.threads = 1};
   memset(&f, 0, sizeof f);
   f.name = (char[]){"drops"};
   f.shape.kind = kind;

@@ -29,6 +29,18 @@ OOZE_API uint32_t ooze_preset_count(void);
 OOZE_API ooze_result ooze_preset_get(uint32_t index, ooze_preset *out);
 OOZE_API ooze_result ooze_preset_find(const char *name, ooze_preset *out);
 
+/* ---- Painted values ---------------------------------------------------------------------- */
+
+enum { OOZE_PAINT_COLUMNS = 64 };
+/* Points painted with values of a material, sorted into groups that one material each stands for,
+ * in the order in which they come. values: `columns` arrays of `count`; one with more than 256
+ * different values is rounded, in place, to steps between its least and greatest, and more coarsely
+ * where that would make more than 4096 groups. kinds (may be NULL): points of different kinds share
+ * no group. out_group: `count` numbers from 0. */
+OOZE_API ooze_result ooze_paint_group(float *const *values, uint32_t columns, const uint32_t *kinds,
+                                      uint32_t count, uint32_t *out_group, uint32_t *out_groups,
+                                      ooze_message *why);
+
 /* ---- Scene files ------------------------------------------------------------------------- */
 
 /* Keys of scenes that are not parameters of the solver (those are in ooze_schema_get): groups
