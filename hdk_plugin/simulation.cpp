@@ -86,11 +86,11 @@ bool Simulation::prepare(const char *node, const Parms &parms, const StepInput &
   if (!read_group(node, parms, "solver", "params", &params, report) ||
       !settings.read(node, parms, separation, report))
     return false;
-  if (input.sources && !add_particles(*input.sources, separation, gdp, report)) return false;
-
   Materials materials;
   std::vector<Nozzle> nozzles;
   materials.read(gdp);
+  if (input.sources && !add_particles(*input.sources, separation, materials, gdp, report))
+    return false;
   if (!number_materials(gdp, materials, report)) return false;
   if (!find_nozzles(input.sources, input.sources_before, input.dt, materials, nozzles, report))
     return false;

@@ -51,6 +51,9 @@ static std::vector<float> numbers_of(const ooze_material &m) {
   std::memcpy(out.data(), reinterpret_cast<const char *>(&m) + 4, out.size() * 4);
   return out;
 }
+static std::string key_of(const ooze_material &m) {
+  return std::string(reinterpret_cast<const char *>(&m) + 4, sizeof m - 4);
+}
 
 bool Materials::operator==(const Materials &o) const {
   if (myTable.size() != o.myTable.size()) return false;
@@ -61,6 +64,7 @@ bool Materials::operator==(const Materials &o) const {
 
 void Materials::read(const GU_Detail &gdp) {
   myTable.clear();
+  myNumbers.clear();
   const GA_Attribute *a = gdp.findAttribute(GA_ATTRIB_DETAIL, TABLE);
   const size_t width = sizeof(ooze_material) / 4 - 1;
   if (!a || a->getStorageClass() != GA_STORECLASS_INT || size_t(a->getTupleSize()) % width) return;
@@ -72,6 +76,7 @@ void Materials::read(const GU_Detail &gdp) {
     for (size_t k = 0; k < width; ++k) words[k] = h.get(GA_Offset(0), int(i * width + k));
     std::memcpy(reinterpret_cast<char *>(&m) + 4, words.data(), width * 4);
     myTable.push_back(m);
+    myNumbers.emplace(key_of(m), uint32_t(myTable.size()));
   }
 }
 
@@ -105,7 +110,7 @@ bool Materials::apply(ooze_solver *s, Report &report) const {
 }
 
 bool Materials::find(const GU_Detail &gdp, GA_Offset point, bool nozzle, uint32_t &out,
-                     Report &report) {
+                     Report &report, const Paint *paint) {
   ooze_material m, plain;
   ooze_material_default(&m);
   ooze_material_default(&plain);
@@ -115,16 +120,52 @@ bool Materials::find(const GU_Detail &gdp, GA_Offset point, bool nozzle, uint32_
     if (std::strcmp(p.group, "material") || (!nozzle && of_particles(p.token)) ||
         !find_number(gdp, p.token, GA_INVALID_OFFSET, point, int(p.components), value))
       continue;
+    if (paint) paint->round(p, gdp.pointIndex(point), value);
     if (!report.ok(ooze_schema_store("material", p.field, value, &m, &why), why,
                    "source attribute"))
       return false;
   }
   out = 0;
   if (numbers_of(m) == numbers_of(plain)) return true;
-  for (out = 1; out <= myTable.size(); ++out)
-    if (numbers_of(m) == numbers_of(myTable[out - 1])) return true;
-  myTable.push_back(m);
+  const auto put = myNumbers.emplace(key_of(m), uint32_t(myTable.size()) + 1);
+  out = put.first->second;
+  if (put.second) myTable.push_back(m);
   return true;
+}
+
+// The columns of the points' attributes that particles have no attribute for, rounded so that few
+// materials stand for them, and the group of each point.
+bool Paint::read(const GU_Detail &gdp, Report &report) {
+  const GA_Size n = gdp.getNumPoints();
+  std::vector<float *> columns;
+  uint32_t groups = 0;
+  ooze_message why = {""};
+  for (auto &p : parms_of("source")) {
+    const GA_Attribute *a = gdp.findPointAttribute(p.token);
+    GA_ROHandleF h(a);
+    if (std::strcmp(p.group, "material") || of_particles(p.token) || !h.isValid() ||
+        a->getTupleSize() < int(p.components))
+      continue;
+    auto &values = myColumns[p.token];
+    values.resize(size_t(n) * p.components);
+    for (uint32_t k = 0; k < p.components && n; ++k) {
+      float *column = values.data() + size_t(k) * size_t(n);
+      h.getBlockFromIndices(GA_Index(0), n, column, 1, int(k));
+      columns.push_back(column);
+    }
+  }
+  myGroups.resize(size_t(n));
+  if (columns.empty() || !n) return true;
+  return report.ok(ooze_paint_group(columns.data(), uint32_t(columns.size()), nullptr, uint32_t(n),
+                                    myGroups.data(), &groups, &why),
+                   why, "point attributes of a material");
+}
+
+void Paint::round(const ooze_node_parm &p, GA_Index point, double *value) const {
+  const auto found = myColumns.find(p.token);
+  if (found == myColumns.end()) return;
+  for (uint32_t k = 0; k < p.components; ++k)
+    value[k] = double(found->second[size_t(k) * myGroups.size() + size_t(point)]);
 }
 
 bool number_materials(GU_Detail &gdp, Materials &materials, Report &report) {
@@ -135,10 +176,17 @@ bool number_materials(GU_Detail &gdp, Materials &materials, Report &report) {
     some |= !std::strcmp(p.group, "material") && !of_particles(p.token) &&
             gdp.findPointAttribute(p.token);
   if (!some) return true;
+  Paint paint;
+  if (!paint.read(gdp, report)) return false;
+  std::vector<int32> of_group;
   for (GA_Index i = 0; i < gdp.getNumPoints(); ++i) {
-    uint32_t m = 0;
-    if (!materials.find(gdp, gdp.pointOffset(i), false, m, report)) return false;
-    numbers.push_back(int32(m));
+    const uint32_t group = paint.group(i);
+    if (group == of_group.size()) { // groups come in the order of their first points
+      uint32_t m = 0;
+      if (!materials.find(gdp, gdp.pointOffset(i), false, m, report, &paint)) return false;
+      of_group.push_back(int32(m));
+    }
+    numbers.push_back(of_group[group]);
   }
   gdp.addIntTuple(GA_ATTRIB_POINT, "material", 1);
   GA_RWHandleI h(gdp.findPointAttribute("material"));
@@ -308,7 +356,8 @@ static void complete(const GU_Detail &gdp, GU_Detail &fresh) {
   }
 }
 
-bool add_particles(const GU_Detail &source, float separation, GU_Detail &gdp, Report &report) {
+bool add_particles(const GU_Detail &source, float separation, Materials &materials, GU_Detail &gdp,
+                   Report &report) {
   GA_ROHandleI emission(source.findPointAttribute("emission"));
   GA_Size n = source.getNumPoints();
   std::vector<uint8_t> keep(size_t(n), 0), room(size_t(n), 0);
@@ -333,6 +382,8 @@ bool add_particles(const GU_Detail &source, float separation, GU_Detail &gdp, Re
   if (born == 0) return true;
   GU_Detail fresh;
   fresh.replaceWith(source);
+  // of all points of the source, so that a ramp has the same steps in every frame
+  if (!number_materials(fresh, materials, report)) return false;
   keep_points(fresh, keep);
   complete(gdp, fresh);
   int64 next = int64(Bridge::next_id(gdp));

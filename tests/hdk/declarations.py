@@ -102,7 +102,8 @@ def reached(name, seen):
     return all_of
 
 
-STANDARD = {"map": "map", "set": "set", "string": "string", "to_string": "string",
+STANDARD = {"map": "map", "unordered_map": "unordered_map", "set": "set",
+            "string": "string", "to_string": "string",
             "vector": "vector", "unique_ptr": "memory", "make_unique": "memory",
             "shared_ptr": "memory", "make_shared": "memory", "strcmp": "cstring",
             "strncmp": "cstring", "memcpy": "cstring", "memcmp": "cstring",

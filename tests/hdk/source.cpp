@@ -254,4 +254,48 @@ OZ_CASE(colours_show_what_particles_do_and_leave_the_state_alone) {
   CHECK(cook(none, 3) != nullptr && says(none, "no stress to show"), "%s", said(none).c_str());
   whole_world();
 }
+// Yield stress is no attribute of particles: it comes with materials, few of them for a whole ramp.
+OZ_CASE(a_painted_law_is_what_particles_have) {
+  fresh_world();
+  Make shape([](GU_Detail &g, double) {
+    cube(g, 0);
+    GA_Attribute *a = g.addFloatTuple(GA_ATTRIB_POINT, "yieldstress", 1);
+    for (GA_Index i = 0; i < g.getNumPoints(); ++i) { // 0 to 2 Pa, along no axis
+      const UT_Vector3 p = g.getPos3(g.pointOffset(i));
+      const double x = double(p[0]) + 0.1, y = double(p[1]) - 0.4, z = double(p[2]) + 0.1;
+      a->put(g.pointOffset(i), 0, (5 * x + 3.3 * y + 1.7 * z));
+    }
+  });
+  for (const char *when : {"once", "continuous"}) {
+    SOP_Node *s = plain_source(&shape);
+    preset(s, "honey");
+    s->set("jitter", 0.2);
+    s->set_text("emission", when);
+    SOP_Node *solver = coarse(node("ooze::solver::1.0", {s}), 2, FINE);
+    const int last = std::strcmp(when, "once") ? 8 : 3; // until more has come
+    CHECK(cook(solver, last) != nullptr, "%s", said(solver).c_str());
+    CHECK(solver->messages.empty(), "%s", said(solver).c_str());
+    const GU_Detail &g = *solver->gdp;
+    GA_ROHandleI material(g.findPointAttribute("material")),
+        table(g.findAttribute(GA_ATTRIB_DETAIL, "ooze_materials"));
+    GA_ROHandleF painted(g.findPointAttribute("yieldstress"));
+    CHECK(material.isValid() && table.isValid() && painted.isValid());
+    const size_t width = sizeof(ooze_material) / 4 - 1,
+                 field = offsetof(ooze_material, yield_stress) / 4 - 1;
+    const size_t rows =
+        size_t(g.findAttribute(GA_ATTRIB_DETAIL, "ooze_materials")->getTupleSize()) / width;
+    CHECK(rows > 200 && rows <= 256, "%d materials of %d points", int(rows), int(g.getNumPoints()));
+    double most = 0;
+    for (GA_Offset o : g.order) {
+      const int m = material.get(o);
+      CHECK(m >= 1 && size_t(m) <= rows, "point %d: material %d", int(o), m);
+      const int32 word = table.get(GA_Offset(0), int((size_t(m) - 1) * width + field));
+      float value;
+      std::memcpy(&value, &word, 4);
+      most = std::max(most, std::fabs(double(value) - double(painted.get(o))));
+    }
+    CHECK(most < 0.51 * 2 / 255, "%g Pa from what was painted: half a step of 2 Pa over 255", most);
+  }
+  whole_world();
+}
 OZ_TEST_MAIN()
