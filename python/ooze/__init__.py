@@ -3,7 +3,7 @@
     import ooze
     scene = ooze.Scene("honey.json")
     solver = scene.solver()
-    solver.step(1 / 30)
+    scene.step(solver)            # a frame, with the scene's keyframes and emitters
     mesh = solver.points().surface().mesh()
     mesh.P, mesh["Cd"]            # numpy views of the library's own memory
 
@@ -13,6 +13,7 @@ memory. Failures raise ooze.Error with the library's sentence. SPDX-License-Iden
 import ctypes
 import json
 import os
+import warnings
 
 import numpy as np
 
@@ -93,10 +94,11 @@ def _set(struct, name, field, value):
         raise Error(-3, "%s of %s is %r; expected %s" % (field, name, value, fits)) from e
 
 
-def _pose(value):
-    """Of a position, or of a pair (position, quaternion x y z w)."""
+def _pose(value, turned=None):
+    """Of a position, or of a pair (position, quaternion x y z w); `turned` gives the rotation that
+    the former has."""
     pose = _default("ooze_pose")
-    position, rotation = (value, None) if np.ndim(value[0]) == 0 else value
+    position, rotation = (value, turned and turned.rotation) if np.ndim(value[0]) == 0 else value
     pose.position[:] = [float(v) for v in position]
     if rotation is not None:
         pose.rotation[:] = [float(v) for v in rotation]
@@ -394,6 +396,8 @@ class Solver(_Owner):
                                            ctypes.byref(why)), why)
             _handle = out.value
         super().__init__(_handle)
+        self.frame = None  # of a scene's solver: the one that it is at
+        self._animated = False
         self._attributes = {}
         for a in range(_abi.OOZE_ATTRIBUTE_COUNT):
             info = _default("ooze_attribute_info")
@@ -463,7 +467,66 @@ class Solver(_Owner):
         self._check(_lib.ooze_emitter_add(self._handle, ctypes.byref(e), ctypes.byref(out)))
         return out.value
 
+    def move_collider(self, collider, end, start=None):
+        """Evenly to the pose `end` during the next step, from `start`, or from where it is. Poses
+        as in add_collider."""
+        c = _default("ooze_collider_desc")
+        self._check(_lib.ooze_collider_get(self._handle, collider, ctypes.byref(c)))
+        start, end = c.end if start is None else _pose(start), _pose(end, c.end)
+        self._check(_lib.ooze_collider_move(self._handle, collider, ctypes.byref(start),
+                                            ctypes.byref(end)))
+
+    def set_emitter(self, emitter, **values):
+        """Other values of an emitter: speed=0.2, active=0, end=(0, 0.3, 0), ... It moves to `end`
+        during the next step; `start` alone puts it somewhere else."""
+        e = _default("ooze_emitter_desc")
+        self._check(_lib.ooze_emitter_get(self._handle, emitter, ctypes.byref(e)))
+        if "start" in values:
+            values.setdefault("end", values["start"])
+        for name, value in values.items():
+            _set(e, "ooze_emitter_desc", name, _menu("emitter", name, value))
+        self._check(_lib.ooze_emitter_set(self._handle, emitter, ctypes.byref(e)))
+
+    def add_body(self, P, kind="rigid", material=0, **values):
+        """Points of a body in its own frame, one separation apart throughout its inside. values:
+        fields of ooze_body_desc, such as pose (as in add_collider), velocity, friction, stick."""
+        P = np.ascontiguousarray(P, np.float32).reshape(-1, 3)
+        b = _default("ooze_body_desc", count=len(P), material=material, positions=P.ctypes.data)
+        for name, value in dict(values, kind=kind).items():
+            _set(b, "ooze_body_desc", name, _menu("body", name, value))
+        out = ctypes.c_uint32()
+        self._check(_lib.ooze_body_add(self._handle, ctypes.byref(b), ctypes.byref(out)))
+        return out.value
+
+    def body(self, body):
+        """Where it is: position, rotation, velocity, spin, centre, mass, ..."""
+        b = _default("ooze_body_state")
+        self._check(_lib.ooze_body_state_get(self._handle, body, ctypes.byref(b)))
+        state = {n: (tuple(v) if isinstance(v, ctypes.Array) else v)
+                 for n, v in ((f[0], getattr(b, f[0])) for f in b._fields_)
+                 if n not in ("size", "pose")}
+        return dict(state, position=tuple(b.pose.position), rotation=tuple(b.pose.rotation))
+
+    def drive(self, body, end, start=None):
+        """The body goes evenly to the pose `end` during the next step, from `start`, or from where
+        it is, and stays there. None lets it go."""
+        if end is None:
+            self._check(_lib.ooze_body_drive(self._handle, body, None, None))
+            return
+        b = _default("ooze_body_state")
+        self._check(_lib.ooze_body_state_get(self._handle, body, ctypes.byref(b)))
+        start, end = b.pose if start is None else _pose(start), _pose(end, b.pose)
+        self._check(_lib.ooze_body_drive(self._handle, body, ctypes.byref(start),
+                                         ctypes.byref(end)))
+
     def step(self, dt):
+        """Of a scene's solver this leaves out what the scene brings with time: Scene.step has
+        it."""
+        if self._animated:
+            warnings.warn("this scene has keyframes, fluids with emit or meshes for each frame, "
+                          "which Solver.step leaves out; scene.step(solver) has them",
+                          stacklevel=2)
+            self._animated = False
         return self._check(_lib.ooze_step(self._handle, dt))
 
     @property
@@ -566,7 +629,19 @@ class Scene(_Owner):
         out, why = ctypes.c_void_p(), _abi.ooze_message()
         _check(_lib.ooze_scene_build(self._handle, ctypes.byref(desc), ctypes.byref(out),
                                      ctypes.byref(why)), why)
-        return Solver(_handle=out.value)
+        solver = Solver(_handle=out.value)
+        solver.frame, solver._animated = self.info["first_frame"], bool(self.info["animated"])
+        return solver
+
+    def step(self, solver, frame=None):
+        """One frame of a solver that this scene made, with its keyframes, bodies and meshes that
+        move and fluids that go on coming. frame: the one to step to; None: the next."""
+        frame = solver.frame + 1 if frame is None else frame
+        why = _abi.ooze_message()
+        result = _check(_lib.ooze_scene_step(self._handle, solver._handle, frame,
+                                             ctypes.byref(why)), why)
+        solver.frame = frame
+        return result
 
     def colour(self, points):
         """Gives points the colours of their materials, as Cd."""

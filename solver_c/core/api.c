@@ -124,6 +124,14 @@ ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider,
   return OOZE_OK;
 }
 
+ooze_result ooze_collider_get(const ooze_solver *s, ooze_collider collider,
+                              ooze_collider_desc *out) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  ooze_collider_desc desc;
+  OZ_TRY(oz_colliders_get(&s->colliders, collider, &desc, s->message));
+  return oz_struct_write(out, &desc, sizeof desc, "collider", s->message);
+}
+
 ooze_result ooze_collider_move(ooze_solver *s, ooze_collider collider, const ooze_pose *start,
                                const ooze_pose *end) {
   if (!s) return OOZE_ERROR_ARGUMENT;
@@ -210,6 +218,13 @@ ooze_result ooze_emitter_set(ooze_solver *s, ooze_emitter emitter, const ooze_em
   if (!s) return OOZE_ERROR_ARGUMENT;
   OZ_STRUCT_TAKE(ooze_emitter_desc, in, desc, "emitter", s->message);
   return oz_emitters_set(&s->emitters, emitter, &in, s->material_count, s->message);
+}
+
+ooze_result ooze_emitter_get(const ooze_solver *s, ooze_emitter emitter, ooze_emitter_desc *out) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  ooze_emitter_desc desc;
+  OZ_TRY(oz_emitters_get(&s->emitters, emitter, &desc, s->message));
+  return oz_struct_write(out, &desc, sizeof desc, "emitter", s->message);
 }
 
 ooze_result ooze_emitter_remove(ooze_solver *s, ooze_emitter emitter) {

@@ -243,6 +243,16 @@ ooze_result oz_colliders_set(oz_colliders *c, uint32_t handle, const ooze_collid
   return OOZE_OK;
 }
 
+ooze_result oz_colliders_get(const oz_colliders *c, uint32_t handle, ooze_collider_desc *out,
+                             ooze_message *why) {
+  const oz_collider_slot *slot = find(c, handle);
+  if (!slot) return not_found(handle, why);
+  *out = slot->desc;
+  out->size = (uint32_t)sizeof *out;
+  out->bricks = NULL;
+  return OOZE_OK;
+}
+
 ooze_result oz_colliders_move(oz_colliders *c, uint32_t handle, const ooze_pose *start,
                               const ooze_pose *end, ooze_message *why) {
   char who[32];

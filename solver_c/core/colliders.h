@@ -70,6 +70,9 @@ ooze_result oz_colliders_set(oz_colliders *c, uint32_t handle, const ooze_collid
                              ooze_message *why);
 ooze_result oz_colliders_move(oz_colliders *c, uint32_t handle, const ooze_pose *start,
                               const ooze_pose *end, ooze_message *why);
+/* as it was given last, less its bricks */
+ooze_result oz_colliders_get(const oz_colliders *c, uint32_t handle, ooze_collider_desc *out,
+                             ooze_message *why);
 ooze_result oz_colliders_remove(oz_colliders *c, uint32_t handle, ooze_message *why);
 ooze_result oz_colliders_load(const oz_colliders *c, uint32_t handle, float force[3],
                               float torque[3], ooze_message *why);

@@ -122,6 +122,15 @@ ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_
   return OOZE_OK;
 }
 
+ooze_result oz_emitters_get(const oz_emitters *e, uint32_t handle, ooze_emitter_desc *out,
+                            ooze_message *why) {
+  const oz_emitter_slot *slot = oz_emitters_find(e, handle);
+  if (!slot) return not_found(handle, why);
+  *out = slot->desc;
+  out->size = (uint32_t)sizeof *out;
+  return OOZE_OK;
+}
+
 ooze_result oz_emitters_put(oz_emitters *e, uint32_t handle, const ooze_emitter_desc *desc,
                             uint32_t materials, ooze_message *why) {
   char label[32];

@@ -85,6 +85,9 @@ ooze_result oz_emitters_set(oz_emitters *e, uint32_t handle, const ooze_emitter_
 ooze_result oz_emitters_remove(oz_emitters *e, uint32_t handle, ooze_message *why);
 
 /* The emitter of a handle, or NULL; a new one behind the others, `label` in messages. */
+/* as it was given last, `end` where it is */
+ooze_result oz_emitters_get(const oz_emitters *e, uint32_t handle, ooze_emitter_desc *out,
+                            ooze_message *why);
 oz_emitter_slot *oz_emitters_find(const oz_emitters *e, uint32_t handle);
 ooze_result oz_emitters_append(oz_emitters *e, const ooze_emitter_desc *desc, uint32_t materials,
                                uint32_t handle, const char *label, ooze_message *why);

@@ -318,6 +318,10 @@ ooze_result ooze_scene_info_get(const ooze_scene *s, ooze_scene_info *out) {
   i.about = s->about ? s->about : "";
   i.text = s->text;
   i.framed = (uint32_t)oz_picture_is_framed(s);
+  i.animated = s->channel_count > 0;
+  for (uint32_t k = 0; k < s->fluid_count; k++) i.animated |= s->fluids[k].emit != 0;
+  for (uint32_t k = 0; k < s->collider_count; k++)
+    i.animated |= s->colliders[k].shape.sequence != 0;
   return oz_struct_out(out, &i, sizeof i);
 }
 

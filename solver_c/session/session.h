@@ -150,6 +150,8 @@ ooze_result oz_session_stop(oz_session *s); /* a checkpoint of the newest captur
 void oz_session_close_solver(oz_session *s);
 ooze_result oz_session_begin(oz_session *s);  /* a solver at the scene's first frame */
 ooze_result oz_session_solver(oz_session *s); /* a new, empty one in place of the old */
+/* values, poses and shapes of the step to `stepping` */
+ooze_result oz_session_apply(oz_session *s);
 ooze_result oz_session_step_frame(oz_session *s);
 ooze_result oz_session_write_again(oz_session *s); /* the files of a frame that is mended */
 

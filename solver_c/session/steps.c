@@ -74,7 +74,7 @@ static int same_bits(const void *a, const void *b, size_t bytes) {
 /* Hands over the values that differ from those of the solver. A value that did not change is not
  * sent: re-sending a material would overwrite the values that particles of a point file brought
  * along. */
-static ooze_result apply(oz_session *s) {
+ooze_result oz_session_apply(oz_session *s) {
   const ooze_scene *scene = s->scene;
   int known = s->sent_is_known;
   oz_state_at(scene, oz_frame_time(scene, s->stepping - 1), &s->want);
@@ -171,7 +171,7 @@ ooze_result oz_session_step_frame(oz_session *s) {
   const double began = oz_seconds();
   s->stepping = s->frame + 1;
   OZ_TRY_OK(oz_session_watch(s));
-  OZ_TRY_OK(apply(s));
+  OZ_TRY_OK(oz_session_apply(s));
   const ooze_run_progress starts = progress_of(s, 0.0);
   tell(s, &starts);
   OZ_TRY_OK(oz_scene_emit(s->scene, oz_frame_time(s->scene, s->frame), 1.0 / s->scene->output.fps,

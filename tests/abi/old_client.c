@@ -133,6 +133,9 @@ OZ_CASE(shorter_collider_and_emitter_work) {
   spoil(&c, CUT(ooze_collider_desc, friction), sizeof c);
   CHECK_OK(ooze_collider_add(s, &c, &collider), s);
   CHECK(collider != 0);
+  spoil(&c, CUT(ooze_collider_desc, friction), sizeof c);
+  CHECK_OK(ooze_collider_get(s, collider, &c), s);
+  check_untouched("collider", &c, CUT(ooze_collider_desc, friction), sizeof c);
   ooze_emitter_desc_default(&e);
   e.radius = 0.05f;
   e.start.position[1] = e.end.position[1] = 1.0f;

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import warnings
 
 ROOT = sys.argv[1]
 sys.path.insert(0, os.path.join(ROOT, "python"))
@@ -73,9 +74,9 @@ def a_solver_falls_and_views_are_not_copies():
     assert not s["v"].any()
     for values, told in (({"viscosity": "thick"},
                           "viscosity of ooze_material is 'thick'; expected a number"),
-                         ({"colour": 1}, "expected 3 numbers"),
-                         ({"colour": (1, 0)},
-                          "colour of ooze_material is (1, 0); expected 3 numbers")):
+                         ({"ramp_1": 1}, "expected 3 numbers"),
+                         ({"ramp_1": (1, 0)},
+                          "ramp_1 of ooze_material is (1, 0); expected 3 numbers")):
         try:
             s.add_material("honey", **values)
         except ooze.Error as e:
@@ -107,6 +108,85 @@ def a_nozzle_pours_from_and_until():
         assert "until is 1 s; expected more than from, which is 2 s" in str(e), e
     else:
         raise AssertionError("a span that ends before it begins was taken")
+
+
+def moving(t):  # m, at a time
+    return 0.1 - 0.4 * t
+
+
+def colliders_bodies_and_emitters_are_moved():
+    s = ooze.Solver(separation=0.02, substeps=4)
+    oil = s.add_material(viscosity=1.0)
+    block = np.stack(np.meshgrid(*[np.arange(4) * 0.02] * 3), -1).reshape(-1, 3)
+    s.add_collider("plane")
+    wall = s.add_collider("box", start=(0.4, 0, 0), half=(0.1, 0.2, 0.2))
+    s.add_particles(block + [0, 0.01, 0], material=oil)
+    for k in range(4):
+        s.move_collider(wall, (0.4 - 0.08 * (k + 1), 0, 0))
+        s.step(1 / 24)
+    assert s["P"][:, 0].max() < -0.01, s["P"][:, 0].max()  # the wall's side is at -0.02 m
+    # a body that is led down, and one that is let go
+    lead = s.add_material(density=5000.0, viscosity=1.0)
+    body = s.add_body(block - 0.03, material=lead, pose=(0.0, 2.0, 0.0), friction=0.2)
+    for k in range(3):
+        s.drive(body, ((0.1 * (k + 1), 2.0, 0.0), (0, 0, np.sin(0.1 * (k + 1)),
+                                                   np.cos(0.1 * (k + 1)))))
+        s.step(1 / 24)
+    there = s.body(body)
+    assert np.allclose(there["position"], (0.3, 2, 0), atol=1e-3), there
+    assert np.allclose(there["rotation"], (0, 0, np.sin(0.3), np.cos(0.3)), atol=1e-3), there
+    assert abs(there["mass"] / (64 * 5000 * 0.02 ** 3) - 1) < 0.01, there
+    s.drive(body, (0.3, 2.0, 0.0))  # a position alone keeps the rotation
+    s.step(1 / 24)
+    assert np.allclose(s.body(body)["rotation"], there["rotation"], atol=1e-3)
+    s.drive(body, None)
+    for _ in range(3):
+        s.step(1 / 24)
+    assert s.body(body)["position"][1] < 1.95, s.body(body)
+    soft = s.add_body(block, kind="soft", material=oil, pose=(3.0, 1.0, 0.0))
+    assert s.body(soft)["particles"] == 64
+    # a nozzle that is moved, switched off, and does not know a word
+    tap = s.add_emitter(material=oil, radius=0.05, speed=1.0, start=(5.0, 1.0, 0.0))
+    s.step(0.1)
+    s.set_emitter(tap, end=(7.0, 1.0, 0.0))
+    s.step(0.1)
+    s.set_emitter(tap, active=0)
+    assert s["P"][:, 0].max() > 6.5, s["P"][:, 0].max()
+    before = len(s)
+    s.step(0.2)
+    assert len(s) == before, (before, len(s))
+    s.set_emitter(tap, start=(9.0, 1.0, 0.0), active=1)
+    s.step(0.1)
+    assert s["P"][:, 0].max() > 8.9 and len(s) > before
+    for refused in (lambda: s.set_emitter(99, speed=1), lambda: s.move_collider(99, (0, 0, 0)),
+                    lambda: s.set_emitter(tap, sped=1), lambda: s.add_body([[0, 0, 0]]),
+                    lambda: s.drive(99, (0, 0, 0))):
+        try:
+            refused()
+        except ooze.Error as e:
+            assert str(e), e
+        else:
+            raise AssertionError("taken")
+
+
+def a_scene_is_stepped_as_a_run_steps_it():
+    scene = ooze.Scene(os.path.join(ROOT, "tests/run/small.json"), set={"output.frames": [1, 6]})
+    report = ooze.run(scene, os.path.join(folder, "stepped"))
+    solver = scene.solver()
+    while solver.frame < 6:
+        scene.step(solver)
+    points = solver.points()
+    for name in os.listdir(os.path.join(folder, "stepped/points")):
+        if ".0006." in name:
+            cached = ooze.Points.read(os.path.join(folder, "stepped/points", name))
+    assert np.array_equal(points["P"], cached["P"]) and np.array_equal(points["v"], cached["v"])
+    assert report["particles"] == len(points)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        solver = scene.solver()
+        solver.step(1 / 30)
+        solver.step(1 / 30)
+    assert len(told) == 1 and "scene.step(solver)" in str(told[0].message), told
 
 
 def a_scene_becomes_a_coloured_mesh():
@@ -148,5 +228,7 @@ if _lib.ooze_surface_has_vdb():
 defaults_are_those_of_the_schema()
 a_solver_falls_and_views_are_not_copies()
 a_nozzle_pours_from_and_until()
+colliders_bodies_and_emitters_are_moved()
+a_scene_is_stepped_as_a_run_steps_it()
 a_run_tells_its_progress()
 print("python module: ok")

@@ -219,6 +219,58 @@ OZ_CASE(a_mesh_for_each_frame_pushes_what_lies_on_it) {
   }
 }
 
+/* The state after a host's own steps. */
+static uint64_t stepped(const ooze_scene *s, int32_t last) {
+  ooze_solver *solver = NULL;
+  uint64_t hash = 0;
+  CHECK(ooze_scene_build(s, NULL, &solver, &why) == OOZE_OK, "%s", why.text);
+  for (int32_t frame = 2; frame <= last; frame++)
+    CHECK(ooze_scene_step(s, solver, frame, &why) >= 0, "%s", why.text);
+  CHECK_EQ(ooze_state_hash(solver, &hash), OOZE_OK);
+  ooze_solver_destroy(solver);
+  return hash;
+}
+
+OZ_CASE(a_host_steps_a_scene_as_a_run_does) {
+  ooze_run_report report;
+  static const char *const sets[] = {
+      "output.frames=[1,12]", "output.points=none",
+      "fluids.leak={\"material\": \"thin\", \"shape\": \"box\", \"size\": [0.03, 0.03, 0.03], "
+      "\"position\": [0.1, 0.3, 0.1], \"emit\": \"volume\", \"until\": 0.2}",
+      "bodies.spoon={\"material\": \"goo\", \"shape\": \"box\", \"size\": [0.04, 0.04, 0.04], "
+      "\"position\": {\"keys\": [[0, [0, 0.2, 0]], [0.4, [0, 0.06, 0.1]]]}}"};
+  ooze_scene *s = load_with(sets, 4);
+  ooze_scene_info info;
+  ooze_scene_info_default(&info);
+  CHECK_EQ(ooze_scene_info_get(s, &info), OOZE_OK);
+  CHECK_EQ(info.animated, 1);
+  CHECK(run(s, RUN_FOLDER "/host", 0, -1, NULL, &report) == OOZE_OK, "%s", why.text);
+  CHECK(report.particles > 216 + 64 + 27, "%u: fluid goes on coming", report.particles);
+  CHECK(stepped(s, 12) == report.state_hash, "the same bits");
+  ooze_solver *solver = NULL;
+  CHECK_EQ(ooze_scene_build(s, NULL, &solver, &why), OOZE_OK);
+  CHECK_EQ(ooze_scene_step(s, solver, 1, &why), OOZE_ERROR_ARGUMENT);
+  CHECK(strstr(why.text, "the scene begins with frame 1") != NULL, "%s", why.text);
+  ooze_solver_destroy(solver);
+  ooze_scene_destroy(s);
+
+  for (int k = 1; k <= 5; k++) write_sheet(k, 0.012 * (k - 1), 9); /* a mesh for each frame */
+  s = load_text(SHEET("session_sheet.###.obj", "particles") ", \"shell\": true}}, \"output\": "
+                                                            "{\"frames\": [1, 5], \"fps\": 24}}");
+  CHECK(s != NULL, "%s", why.text);
+  CHECK(run(s, RUN_FOLDER "/host_sheet", 0, -1, NULL, &report) == OOZE_OK, "%s", why.text);
+  CHECK(stepped(s, 5) == report.state_hash, "the same bits");
+  ooze_scene_destroy(s);
+
+  s = load_text("{\"solver\": {\"particle_separation\": 0.01}, \"materials\": {\"a\": {}}, "
+                "\"fluids\": {\"b\": {\"shape\": \"sphere\", "
+                "\"radius\": 0.03}}}");
+  CHECK(s != NULL, "%s", why.text);
+  CHECK_EQ(ooze_scene_info_get(s, &info), OOZE_OK);
+  CHECK_EQ(info.animated, 0);
+  ooze_scene_destroy(s);
+}
+
 /* Lowest vertex of the mesh at frame 12, and the one that is deepest in the paddle, a capsule along
  * its y axis. */
 static void meets_walls(const char *path, const ooze_collider_desc *paddle, double *lowest,

@@ -68,6 +68,9 @@ OOZE_API ooze_result ooze_collider_move(ooze_solver *s, ooze_collider collider,
                                         const ooze_pose *start, const ooze_pose *end);
 OOZE_API ooze_result ooze_collider_set(ooze_solver *s, ooze_collider collider,
                                        const ooze_collider_desc *desc);
+/* As it was given last, `end` where it is between steps; bricks is NULL. */
+OOZE_API ooze_result ooze_collider_get(const ooze_solver *s, ooze_collider collider,
+                                       ooze_collider_desc *out);
 OOZE_API ooze_result ooze_collider_remove(ooze_solver *s, ooze_collider collider);
 /* Points for a collider with a boundary of particles, 3 floats each, m, in its frame, about one
  * separation apart: at the beginning of the next ooze_step and, for a mesh that deforms, at its end
@@ -227,6 +230,9 @@ OOZE_API ooze_result ooze_emitter_add(ooze_solver *s, const ooze_emitter_desc *d
                                       ooze_emitter *out);
 OOZE_API ooze_result ooze_emitter_set(ooze_solver *s, ooze_emitter emitter,
                                       const ooze_emitter_desc *desc);
+/* As it was given last, `end` where it is between steps. */
+OOZE_API ooze_result ooze_emitter_get(const ooze_solver *s, ooze_emitter emitter,
+                                      ooze_emitter_desc *out);
 /* m^2 of its mouth */
 OOZE_API double ooze_emitter_area(const ooze_emitter_desc *desc);
 OOZE_API ooze_result ooze_emitter_remove(ooze_solver *s, ooze_emitter emitter);

@@ -93,6 +93,10 @@ typedef struct ooze_scene_info {
    * pictures need no fit */
   uint32_t framed;
   double substep_seconds; /* s of the solver's time, at the first frame; 0: follows the motion */
+  /* 1: keyframes, fluids with `emit` or meshes for each frame: ooze_scene_step steps it, and
+   * ooze_step leaves them out */
+  uint32_t animated;
+  uint32_t reserved;
 } ooze_scene_info;
 OOZE_API ooze_result ooze_scene_info_get(const ooze_scene *scene, ooze_scene_info *out);
 /* NULL past the end */
@@ -127,6 +131,13 @@ OOZE_API ooze_result ooze_scene_estimate_get(const ooze_scene *scene, ooze_scene
  * separation is the scene's. */
 OOZE_API ooze_result ooze_scene_build(const ooze_scene *scene, const ooze_solver_desc *desc,
                                       ooze_solver **out, ooze_message *why);
+
+/* Steps that solver from frame - 1 to `frame`, which is above the scene's first, as ooze_run does:
+ * keyframes, bodies and meshes that move, fluids with `emit`. Values that a host has set stay while
+ * no keyframe changes them. Frames are stepped in order, or from a checkpoint of the frame before.
+ */
+OOZE_API ooze_result ooze_scene_step(const ooze_scene *scene, ooze_solver *solver, int32_t frame,
+                                     ooze_message *why);
 
 /* ---- Pictures of a scene ----------------------------------------------------------------- */
 
