@@ -37,8 +37,12 @@ protected:
     if (in->getNumPoints() == 0) return; // nothing has been born yet
     if (!build(*in, parms, surface, report)) return;
     std::string output = parms.text("output");
+    double blend = 0;
+    myBlends = oz::find_number(*in, "restblend", GA_INVALID_OFFSET, GA_INVALID_OFFSET, 1, &blend);
+    myBlend = float(blend);
     if (output != "polygons" && !grids(surface, parms, report)) return;
     if (output != "vdb" && !polygons(surface, parms, report)) return;
+    if (myBlends) oz::write_detail(*gdp, "restblend", 1, &myBlend);
     gdp->bumpAllDataIds();
   }
 
@@ -228,6 +232,8 @@ private:
     ooze_vdb_options_default(&o);
     o.surface_name = surface_name.c_str();
     o.velocity_name = velocity_name.c_str();
+    o.has_rest_blend = myBlends;
+    o.rest_blend = myBlend;
     for (uint32_t i = 0;; ++i) {
       openvdb::GridBase::Ptr grid;
       ooze_result r = ooze_surface_grid(surface.s, i, &o, &grid, &why);
@@ -247,6 +253,8 @@ private:
     return true;
   }
 
+  bool myBlends = false; // the particles tell the share of rest2 beside rest
+  float myBlend = 0;
   oz::Host myHost;
   oz::Colliders myColliders; // shapes of the last cook, for those that stay
 };

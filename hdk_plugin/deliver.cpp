@@ -312,6 +312,12 @@ bool Bridge::store(ooze_solver *s, GU_Detail &gdp, const Output &output, Report 
   float time = float(ooze_time(s));
   write_detail(gdp, "time", 1, &time);
   write_detail(gdp, "separation", 1, &separation);
+  ooze_params params;
+  ooze_params_default(&params);
+  if (ooze_params_get(s, &params) >= 0 && params.rest) {
+    const float blend = float(ooze_rest_blend(ooze_time(s), double(params.rest_period)));
+    write_detail(gdp, "restblend", 1, &blend);
+  }
   return true;
 }
 

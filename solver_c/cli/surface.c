@@ -76,7 +76,7 @@ static ooze_result write_one(surface_job *job, ooze_points *points, int frame, c
                              ooze_message *why) {
   const char *names[MOST_MATERIALS] = {NULL}; /* the first is the solver's own */
   uint32_t materials = 0;
-  double separation = (double)job->desc.separation, time = 0.0, number = frame;
+  double separation = (double)job->desc.separation, time = 0.0, number = frame, blend = 0.0;
   ooze_surface_desc desc = job->desc;
   ooze_surface *surface = NULL;
   const int vdb = cli_ends_with(path, ".vdb");
@@ -101,6 +101,8 @@ static ooze_result write_one(surface_job *job, ooze_points *points, int frame, c
   }
   (void)ooze_points_detail_get(points, "time", &time);
   (void)ooze_points_detail_get(points, "frame", &number);
+  const int blends = (job->with & OOZE_WITH_SHADING) &&
+                     ooze_points_detail_get(points, "restblend", &blend) == OOZE_OK;
   ooze_collider_desc *solids = NULL;
   ooze_result result = use_solids(job, number, &solids, &desc, why);
   if (result >= 0)
@@ -112,6 +114,8 @@ static ooze_result write_one(surface_job *job, ooze_points *points, int frame, c
     options.has_time = 1;
     options.frame = (int32_t)number;
     options.time = time;
+    options.has_rest_blend = (uint32_t)blends;
+    options.rest_blend = (float)blend;
     result = ooze_surface_write_vdb(surface, path, &options, why);
   } else {
     ooze_mesh mesh;
@@ -122,6 +126,7 @@ static ooze_result write_one(surface_job *job, ooze_points *points, int frame, c
     result = ooze_surface_mesh(surface, job->adaptivity, &mesh, why);
     if (result >= 0) result = ooze_mesh_detail_set(&mesh, "frame", number, why);
     if (result >= 0) result = ooze_mesh_detail_set(&mesh, "time", time, why);
+    if (result >= 0 && blends) result = ooze_mesh_detail_set(&mesh, "restblend", blend, why);
     if (result >= 0) result = ooze_mesh_write(path, &mesh, &options, why);
     ooze_mesh_release(&mesh);
   }

@@ -74,6 +74,8 @@ static ooze_result write_surfaces(oz_job *j, ooze_points *points, ooze_surface *
   const oz_output *o = &j->session->base->output;
   const double time = ooze_capture_time(j->capture);
   char path[3600];
+  double blend = 0.0; /* of rest and rest2, which surfaces carry for shading */
+  const int blends = o->shading && ooze_points_detail_get(points, "restblend", &blend) == OOZE_OK;
   if (!o->surface && !o->mesh) return OOZE_OK; /* a frame without particles has files too: empty */
   OZ_TRY_OK(build_surface(j, points, surface));
   if (o->surface) {
@@ -82,6 +84,8 @@ static ooze_result write_surfaces(oz_job *j, ooze_points *points, ooze_surface *
     options.has_time = 1;
     options.frame = j->frame;
     options.time = time;
+    options.has_rest_blend = (uint32_t)blends;
+    options.rest_blend = (float)blend;
     OZ_TRY_OK(path_of(j, "surface", ".vdb", path, sizeof path));
     OZ_TRY_OK(ooze_surface_write_vdb(*surface, path, &options, &j->why));
     OZ_TRY_OK(wrote(j, path));
@@ -96,6 +100,7 @@ static ooze_result write_surfaces(oz_job *j, ooze_points *points, ooze_surface *
     OZ_TRY_OK(ooze_surface_mesh(*surface, 0.0, &mesh, &j->why));
     ooze_result result = ooze_mesh_detail_set(&mesh, "frame", j->frame, &j->why);
     if (result >= 0) result = ooze_mesh_detail_set(&mesh, "time", time, &j->why);
+    if (result >= 0 && blends) result = ooze_mesh_detail_set(&mesh, "restblend", blend, &j->why);
     if (result >= 0) result = ooze_mesh_write(path, &mesh, &options, &j->why);
     ooze_mesh_release(&mesh);
     OZ_TRY_OK(result);

@@ -160,6 +160,8 @@ openvdb::GridBase::Ptr grid_of(const ooze_surface *s, uint32_t index,
     grid->insertMeta("frame", openvdb::Int32Metadata(options->frame));
     grid->insertMeta("time", openvdb::DoubleMetadata(options->time));
   }
+  if (options->has_rest_blend)
+    grid->insertMeta("restblend", openvdb::FloatMetadata(options->rest_blend));
   return grid;
 }
 

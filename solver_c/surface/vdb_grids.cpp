@@ -126,6 +126,9 @@ ooze_result oz_vdb_list(const char *path, ooze_vdb_grid *out, uint32_t capacity,
       auto time = grid->getMetadata<openvdb::DoubleMetadata>("time");
       g.has_time = frame && time;
       if (g.has_time) g.frame = frame->value(), g.time = time->value();
+      auto blend = grid->getMetadata<openvdb::FloatMetadata>("restblend");
+      g.has_rest_blend = bool(blend);
+      if (blend) g.rest_blend = blend->value();
       g.active = grid->activeVoxelCount();
       openvdb::CoordBBox box = grid->evalActiveVoxelBoundingBox();
       if (g.active) {

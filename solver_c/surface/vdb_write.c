@@ -332,7 +332,7 @@ static void put_transform(bytes *b, double voxel) {
 
 static void put_grid(bytes *b, const grid *g, const char *name) {
   const uint32_t distance = !g->masks, vector = g->leaf.components == 3,
-                 timed = g->options->has_time != 0;
+                 timed = g->options->has_time != 0, blends = g->options->has_rest_blend != 0;
   const uint8_t half = (uint8_t)g->leaf.half;
   const int64_t memory = (int64_t)g->leaves * (LEAF * 4 * g->leaf.components + 64 + 16),
                 active = (int64_t)g->active;
@@ -350,7 +350,7 @@ static void put_grid(bytes *b, const grid *g, const char *name) {
   put_zeros(b, sizeof where);
   where[0] = (int64_t)b->used;
   put_u32(b, 2 | 4); /* active values alone, packed as Blosc does */
-  put_u32(b, 7 + (distance || g->velocity) + 2 * timed);
+  put_u32(b, 7 + (distance || g->velocity) + 2 * timed + blends);
   if (distance) meta_text(b, "class", "level set"); /* by name */
   meta(b, "file_bbox_max", "vec3i", g->high, sizeof g->high);
   meta(b, "file_bbox_min", "vec3i", g->low, sizeof g->low);
@@ -360,6 +360,7 @@ static void put_grid(bytes *b, const grid *g, const char *name) {
   if (timed) meta(b, "frame", "int32", &g->options->frame, 4);
   meta(b, "is_saved_as_half_float", "bool", &half, 1);
   meta_text(b, "name", name);
+  if (blends) meta(b, "restblend", "float", &g->options->rest_blend, 4);
   if (timed) meta(b, "time", "double", &g->options->time, 8);
   if (g->velocity) meta_text(b, "vector_type", "contravariant relative");
   put_transform(b, (double)g->surface->voxel);
@@ -433,12 +434,11 @@ static int put_file(bytes *b, const ooze_surface *s, const ooze_vdb_options *opt
   put_byte(b, 1); /* with offsets */
   const size_t at = b->used;
   put(b, no_tag, 36);
-  put_u32(b, options->has_time ? 3 : 1);
+  put_u32(b, 1 + (options->has_time ? 2 : 0) + (options->has_rest_blend ? 1 : 0));
   meta_text(b, "creator", "Ooze");
-  if (options->has_time) {
-    meta(b, "frame", "int32", &options->frame, 4);
-    meta(b, "time", "double", &options->time, 8);
-  }
+  if (options->has_time) meta(b, "frame", "int32", &options->frame, 4);
+  if (options->has_rest_blend) meta(b, "restblend", "float", &options->rest_blend, 4);
+  if (options->has_time) meta(b, "time", "double", &options->time, 8);
   put_u32(b, grids);
   for (uint32_t k = 0; k < grids && !b->failed; k++)
     if (!put_channel(b, s, k, options)) return 0;

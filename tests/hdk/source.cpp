@@ -298,4 +298,30 @@ OZ_CASE(a_painted_law_is_what_particles_have) {
   }
   whole_world();
 }
+OZ_CASE(particles_and_surfaces_tell_how_rest_positions_are_mixed) {
+  fresh_world();
+  Make shape(cube);
+  SOP_Node *s = plain_source(&shape), *solver = coarse(node("ooze::solver::1.0", {s}), 2, FINE),
+           *surface = node("ooze::surface::1.0", {solver});
+  double told = 0;
+  const auto detail = [&told](const SOP_Node *n) {
+    GA_ROHandleF h(n->gdp->findAttribute(GA_ATTRIB_DETAIL, "restblend"));
+    if (h.isValid()) told = double(h.get(GA_Offset(0)));
+    return h.isValid();
+  };
+  CHECK(cook(surface, 3) != nullptr, "%s", said(surface).c_str());
+  CHECK(!detail(solver) && !detail(surface)); // nobody asked for rest positions
+  solver->set("rest", 1);
+  solver->set("restperiod", 0.5);
+  const double blend = ooze_rest_blend(4.0 / 24, 0.5);
+  for (const char *output : {"vdb", "polygons"}) {
+    surface->set_text("output", output);
+    CHECK(cook(surface, 5) != nullptr, "%s", said(surface).c_str());
+    CHECK(detail(solver));
+    CHECK_NEAR(told, blend, 1e-5, "after 4 frames");
+    CHECK(detail(surface));
+    CHECK_NEAR(told, blend, 1e-5, "the particles'");
+  }
+  whole_world();
+}
 OZ_TEST_MAIN()

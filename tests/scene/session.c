@@ -293,6 +293,35 @@ static void meets_walls(const char *path, const ooze_collider_desc *paddle, doub
   ooze_mesh_release(&m);
 }
 
+OZ_CASE(surfaces_tell_how_rest_positions_are_mixed) {
+  if (!ooze_surface_has_vdb()) return;
+  ooze_run_report r;
+  ooze_points *mesh = NULL;
+  ooze_vdb_grid grids[16];
+  uint32_t count = 0;
+  double told = 0.0;
+  /* 5 frames of 1/30 s after the beginning: a third of a period */
+  const double blend = ooze_rest_blend(5.0 / 30.0, 0.5);
+  const char *sets[5] = {"output.frames=[1,6]", "output.mesh=ply", "output.surface=vdb",
+                         "output.points=none", "solver.rest_period=0.5"};
+  ooze_scene *s = load_with(sets, 5);
+  CHECK(run(s, RUN_FOLDER "/rest", 0, -1, NULL, &r) == OOZE_OK, "%s", why.text);
+  ooze_scene_destroy(s);
+  CHECK(blend > 0.1 && blend < 0.9, "%g: neither of both alone", blend);
+  CHECK(ooze_points_read(RUN_FOLDER "/rest/mesh/small.0006.ply", NULL, &mesh, &why) == OOZE_OK,
+        "%s", why.text);
+  CHECK_EQ(ooze_points_detail_get(mesh, "restblend", &told), OOZE_OK);
+  CHECK_NEAR(told, blend, 1e-5, "the time is a sum of substeps");
+  ooze_points_destroy(mesh);
+  CHECK(ooze_vdb_describe(NULL, RUN_FOLDER "/rest/surface/small.0006.vdb", grids, 16, &count,
+                          &why) == OOZE_OK,
+        "%s", why.text);
+  for (uint32_t k = 0; k < count; k++) {
+    CHECK_EQ(grids[k].has_rest_blend, 1);
+    CHECK_NEAR((double)grids[k].rest_blend, blend, 1e-5, "the same");
+  }
+}
+
 OZ_CASE(surfaces_end_at_colliders_where_they_are) {
   if (!ooze_surface_has_vdb()) return;
   ooze_run_report r;

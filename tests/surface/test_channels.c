@@ -179,6 +179,8 @@ OZ_CASE(vdb_files_have_a_grid_a_channel_with_frame_and_time) {
   o.has_time = 1;
   o.frame = 7;
   o.time = 0.25;
+  o.has_rest_blend = 1;
+  o.rest_blend = 0.75f;
   CHECK(ooze_surface_write_vdb(s, "channels_test.vdb", &o, &why) == OOZE_OK, "%s", why.text);
   CHECK(ooze_vdb_describe(NULL, "channels_test.vdb", grids, 12, &count, &why) == OOZE_OK, "%s",
         why.text);
@@ -192,6 +194,7 @@ OZ_CASE(vdb_files_have_a_grid_a_channel_with_frame_and_time) {
     if (k == count) continue;
     CHECK_EQ(grids[k].has_time, 1);
     CHECK_EQ(grids[k].frame, 7);
+    CHECK(grids[k].has_rest_blend == 1 && grids[k].rest_blend == 0.75f, "%s", expected[i]);
     if (strcmp(expected[i], "material") == 0)
       CHECK(strcmp(grids[k].type, "int32") == 0, "%s", grids[k].type);
     if (strncmp(expected[i], "weight", 6) == 0)

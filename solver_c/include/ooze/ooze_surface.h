@@ -196,6 +196,10 @@ typedef struct ooze_vdb_options {
   uint32_t has_time;
   int32_t frame;
   double time; /* s */
+  /* 1: they carry rest_blend as the metadata restblend: the share of rest2 in a mix with rest
+   * (ooze_rest_blend). Default 0. */
+  uint32_t has_rest_blend;
+  float rest_blend;
 } ooze_vdb_options;
 
 /* All grids of the surface in one file, under its final name only when whole (temporary name,
@@ -216,6 +220,8 @@ typedef struct ooze_vdb_grid { /* a grid of a .vdb file */
   uint32_t has_time;         /* 1: its metadata has frame and time (ooze_vdb_options) */
   int32_t frame;
   double time; /* s */
+  uint32_t has_rest_blend; /* 1: and restblend */
+  float rest_blend;
 } ooze_vdb_grid;
 
 /* The surface as triangles, with normals, velocities if the surface has them, and every other
