@@ -49,11 +49,15 @@ static ooze_result check_output(const char *out, const char *path, ooze_message 
                    "%s: unknown ending; expected .ply, .obj, .bgeo, .bgeo.sc, .geo or .abc for a "
                    "mesh, or .vdb",
                    out);
-  if (cli_ends_with(path, ".vdb")) return ooze_file_can_create(path, why);
-  if (!ooze_surface_has_vdb())
+  const int vdb = cli_ends_with(path, ".vdb");
+  if (!vdb && !ooze_surface_has_vdb())
     return oz_fail(why, OOZE_ERROR_UNSUPPORTED,
                    "%s: this build makes no meshes, which need OpenVDB; expected a .vdb", path);
-  return ooze_mesh_can_write(path, why);
+  uint32_t has_folder = 0;
+  OZ_TRY_OK(ooze_file_folder(path, 0, &has_folder, why));
+  const ooze_result result = vdb ? ooze_file_can_create(path, why) : ooze_mesh_can_write(path, why);
+  /* its folder is made with the first file, so that a refusal leaves none behind */
+  return result != OOZE_ERROR_UNSUPPORTED && !has_folder ? OOZE_OK : result;
 }
 
 /* The scene's colliders at the frame; to be freed. */
@@ -92,7 +96,12 @@ static ooze_result write_one(surface_job *job, ooze_points *points, int frame, c
                    "%s: the points have neither a separation nor pscale; give --separation", path);
   desc.separation = (float)separation;
   if (!vdb) desc.attributes = OOZE_FILL_NONE;
+  uint32_t with = job->with;
   if (job->beside.scene) {
+    ooze_scene_info info;
+    ooze_scene_info_default(&info);
+    (void)ooze_scene_info_get(job->beside.scene, &info);
+    if (info.surface_temperature) with |= OOZE_WITH_TEMPERATURE; /* as `ooze run` does */
     OZ_TRY_OK(ooze_scene_colour_points(job->beside.scene, points, why));
     for (materials = 1; materials < MOST_MATERIALS; ++materials)
       if (!(names[materials] = ooze_scene_material_name(job->beside.scene, materials - 1))) break;
@@ -106,9 +115,13 @@ static ooze_result write_one(surface_job *job, ooze_points *points, int frame, c
   ooze_collider_desc *solids = NULL;
   ooze_result result = use_solids(job, number, &solids, &desc, why);
   if (result >= 0)
-    result = ooze_surface_of_points(&desc, points, job->with, names, materials, &surface, why);
+    result = ooze_surface_of_points(&desc, points, with, names, materials, &surface, why);
   free(solids);
-  OZ_TRY_OK(result);
+  if (result >= 0) result = ooze_file_folder(path, 1, NULL, why);
+  if (result < 0) {
+    ooze_surface_destroy(surface);
+    return result;
+  }
   if (vdb) {
     ooze_vdb_options options = job->vdb;
     options.has_time = 1;
@@ -176,7 +189,8 @@ int cli_surface(int argc, char **argv) {
        "take the scene's colliders out, so that fluid and walls do not overlap", 0, 0},
       {"gap", 0, CLI_NUMBER, &gap, "M",
        "with --subtract: room left before walls; below 0 the surface reaches into them", -1e3, 1e3},
-      {"temperature", 0, CLI_FLAG, &temperature, NULL, "carry temperature (K)", 0, 0},
+      {"temperature", 0, CLI_FLAG, &temperature, NULL,
+       "carry temperature (K). Default: where a material of the scene conducts heat", 0, 0},
       {"stress", 0, CLI_FLAG, &stress, NULL, "carry the magnitude of stress, if the points have it",
        0, 0},
       {"strainrate", 0, CLI_FLAG, &strainrate, NULL, "carry the strain rate (1/s)", 0, 0},

@@ -102,6 +102,23 @@ ooze_result oz_folder_is_own(const char *path, ooze_message *why) {
   return OOZE_OK;
 }
 
+ooze_result ooze_file_folder(const char *path, uint32_t make, uint32_t *out_there,
+                             ooze_message *why) {
+  char folder[4000];
+  if (out_there) *out_there = 1;
+  if (!path || !path[0]) return oz_fail(why, OOZE_ERROR_ARGUMENT, "no file name given");
+  size_t length = strlen(path);
+  while (length && !oz_os_is_slash(path[length - 1])) length--;
+  if (length < 2) return OOZE_OK; /* the current folder, or the root */
+  if (length > sizeof folder)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%.60s...: the path is too long", path);
+  memcpy(folder, path, length - 1);
+  folder[length - 1] = 0;
+  ooze_result result = make ? oz_make_folder(folder, why) : oz_folder_fits(folder, why);
+  if (out_there) *out_there = (uint32_t)oz_folder_exists(folder);
+  return result;
+}
+
 int oz_folder_exists(const char *path) {
   struct stat about;
   return stat(path, &about) == 0 && S_ISDIR(about.st_mode);

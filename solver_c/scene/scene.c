@@ -318,6 +318,9 @@ ooze_result ooze_scene_info_get(const ooze_scene *s, ooze_scene_info *out) {
   i.about = s->about ? s->about : "";
   i.text = s->text;
   i.framed = (uint32_t)oz_picture_is_framed(s);
+  i.surface_temperature = s->output.temperature != 0;
+  for (uint32_t k = 0; k < s->material_count; k++)
+    i.surface_temperature |= s->start.materials[k].conductivity > 0.0f;
   i.animated = s->channel_count > 0;
   for (uint32_t k = 0; k < s->fluid_count; k++) i.animated |= s->fluids[k].emit != 0;
   for (uint32_t k = 0; k < s->collider_count; k++)

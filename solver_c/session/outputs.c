@@ -102,10 +102,9 @@ int oz_session_has_files(const oz_session *s) {
 
 /* Surfaces carry temperature: asked for, or a material conducts it. */
 int oz_session_shows_heat(const oz_session *s) {
-  int shows = s->base->output.temperature != 0;
-  for (uint32_t i = 0; i < s->base->material_count; i++)
-    shows |= s->base->start.materials[i].conductivity > 0.0f;
-  return shows;
+  ooze_scene_info info;
+  ooze_scene_info_default(&info);
+  return ooze_scene_info_get(s->base, &info) == OOZE_OK && info.surface_temperature;
 }
 
 uint64_t oz_session_attributes(const oz_session *s) {

@@ -67,7 +67,8 @@ mkdir "$folder/made.ply"
 for command in surface convert; do
   flag= && [ $command = surface ] && flag=-o
   expect 2 "x.stl: unknown ending; expected .*\.ply" $command /nothing.ply $flag "$folder/x.stl"
-  expect 2 "x.ply: cannot create.*expected a folder" $command /nothing.ply $flag /nonexistent/x.ply
+  [ $command = convert ] && # a folder is made for a surface, where one can be
+    expect 2 "x.ply: cannot create.*expected a folder" $command /nothing.ply /nonexistent/x.ply
   expect 2 "made.ply: is a folder" $command /nothing.ply $flag "$folder/made.ply"
   expect 2 "nothing.ply: cannot open" $command /nothing.ply $flag "$folder/X.PLY"
   if [ "$alembic" = no-alembic ]; then
@@ -76,6 +77,11 @@ for command in surface convert; do
 done
 expect 2 "or .vdb" surface /nothing.ply -o "$folder/x"
 expect 2 "/x.stl: unknown" surface /nothing.1.ply /nothing.2.ply -o "$folder/x.stl"
-expect 2 "x.vdb: cannot create" surface /nothing.ply -o /nonexistent/x.vdb
+expect 2 "nothing.ply: cannot open" surface /nothing.ply -o "$folder/new/deeper/x.vdb"
+[ -e "$folder/new" ] && { echo 'FAILED: a refusal left a folder'; bad=1; }
+: >"$folder/file"
+for ending in vdb ply; do
+  expect 2 "file: a file is where a folder is to be" surface /nothing.ply -o "$folder/file/x.$ending"
+done
 expect 2 "x.png: cannot create" render /nothing.ply -o /nonexistent/x.png
 exit $bad

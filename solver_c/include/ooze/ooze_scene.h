@@ -96,7 +96,8 @@ typedef struct ooze_scene_info {
   /* 1: keyframes, fluids with `emit` or meshes for each frame: ooze_scene_step steps it, and
    * ooze_step leaves them out */
   uint32_t animated;
-  uint32_t reserved;
+  /* 1: surfaces carry temperature: a material conducts heat, or output.surface_temperature asks */
+  uint32_t surface_temperature;
 } ooze_scene_info;
 OOZE_API ooze_result ooze_scene_info_get(const ooze_scene *scene, ooze_scene_info *out);
 /* NULL past the end */
