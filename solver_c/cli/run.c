@@ -24,9 +24,9 @@ typedef struct stage_line {
 } stage_line;
 typedef struct show {
   int quiet, farm, output_lines, terminal;
-  int json;  /* --progress json */
-  FILE *log; /* folder/ooze.log */
-  int log_failed;
+  int json;         /* --progress json */
+  FILE *log;        /* folder/ooze.log */
+  char early[2000]; /* its lines from before the folder is there */
   const char *folder, *scene;
   FILE *out; /* where plain lines go */
   double last_shown, per_frame, fraction;
@@ -129,27 +129,35 @@ static void on_wrote(void *user, const char *path) {
 
 /* ---- The log: messages and events of a run, behind those of earlier runs into the folder ---- */
 
-/* The folder is there when there is first something to tell. */
+static void open_log(show *w) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s/ooze.log", w->folder);
+  w->log = fopen(path, "a");
+  if (!w->log) return;
+  (void)fseek(w->log, 0, SEEK_END);
+  fprintf(w->log, "%sooze %s, scene %s\n%s", ftell(w->log) > 0 ? "\n" : "", ooze_version_text(),
+          w->scene ? w->scene : "", w->early);
+}
+
+/* A refused run leaves no folder, and so no log. */
 static void log_line(show *w, const char *format, ...) {
   va_list list;
-  char path[4096], when[32] = "";
+  char when[32] = "", text[1400];
   time_t now = time(NULL);
   struct tm *utc = gmtime(&now);
-  if (!w->log && !w->log_failed) {
-    snprintf(path, sizeof path, "%s/ooze.log", w->folder);
-    w->log = fopen(path, "a");
-    w->log_failed = !w->log;
-    if (w->log)
-      fprintf(w->log, "ooze %s, scene %s\n", ooze_version_text(), w->scene ? w->scene : "");
-  }
-  if (!w->log) return;
   if (utc) strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", utc);
-  fprintf(w->log, "%s  ", when);
   va_start(list, format);
-  vfprintf(w->log, format, list);
+  vsnprintf(text, sizeof text, format, list);
   va_end(list);
-  fputc('\n', w->log);
-  fflush(w->log);
+  if (!w->log) open_log(w);
+  if (w->log) {
+    fprintf(w->log, "%s  %s\n", when, text);
+    fflush(w->log);
+  } else {
+    const size_t at = strlen(w->early), room = sizeof w->early - at;
+    if (strlen(when) + strlen(text) + 4 < room)
+      snprintf(w->early + at, room, "%s  %s\n", when, text);
+  }
 }
 
 /* One line of JSON: {"event": ...}. */
@@ -169,6 +177,8 @@ static void json_frame(const ooze_run_progress *p, double left) {
   cli_json_number(&j, "frame", p->frame);
   cli_json_number(&j, "first", p->first_frame);
   cli_json_number(&j, "last", p->last_frame);
+  cli_json_number(&j, "done", p->frame - p->first_frame + (p->done ? 1 : 0));
+  cli_json_number(&j, "all", p->last_frame - p->first_frame + 1);
   cli_json_number(&j, "fraction", p->done ? 1.0 : p->fraction);
   cli_json_integer(&j, "particles", p->particles);
   if (p->done) cli_json_integer(&j, "substeps", p->substeps);

@@ -81,7 +81,7 @@ expect 2 "nothing.ply: cannot open" surface /nothing.ply -o "$folder/new/deeper/
 [ -e "$folder/new" ] && { echo 'FAILED: a refusal left a folder'; bad=1; }
 : >"$folder/file"
 for ending in vdb ply; do
-  expect 2 "file: a file is where a folder is to be" surface /nothing.ply -o "$folder/file/x.$ending"
+  expect 2 "file: a file is where" surface /nothing.ply -o "$folder/file/x.$ending"
 done
 expect 2 "x.png: cannot create" render /nothing.ply -o /nonexistent/x.png
 exit $bad

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# surface.sh OOZE: what `ooze surface` writes of the points of a run, format by format.
+# surface.sh OOZE: the channels of surfaces of a run, format by format.
 ooze=$1
 # shellcheck source=/dev/null
 . "$(dirname "$0")/begin.sh"
@@ -31,7 +31,7 @@ expect 0 'temperature' "$ooze" info all.ply
 expect 0 'plain.ply' "$ooze" surface run/points/small.0003.bgeo.sc -o plain.ply --plain
 "$ooze" info plain.ply | grep -qw 'Cd\|rest\|restblend\|weight_goo' && fail 'plain has channels'
 
-# the scene beside the points says what conducts heat, as for the meshes of the run itself
+# temperature by the scene beside the points, as for the meshes of the run itself
 "$ooze" run "$small" -o hot --quiet --set 'output.frames=[1,2]' --set output.mesh=ply \
   --set materials.goo.conductivity=0.5 || fail 'no run'
 expect 0 'temperature' "$ooze" info hot/mesh/small.0002.ply

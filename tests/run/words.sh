@@ -118,6 +118,36 @@ grep -q '^OUTPUT_FILE:f/points/small.0005.bgeo.sc;$' out || {
   echo "no OUTPUT_FILE line"
   failed=1
 }
+# an object a line for programs: every line is JSON, and run, render and surface count alike
+"$ooze" run "$small" -o j --set 'output.frames=[1,3]' --progress json >lines 2>/dev/null ||
+  fail "no run: $(cat lines)"
+"$ooze" render j -o j.png --size 64x36 --spheres --samples 1 --progress json >rendered ||
+  fail 'no pictures'
+"$ooze" surface j -o j.ply --progress json >surfaced || fail 'no surfaces'
+for file in lines rendered surfaced; do
+  grep -qv '^{"event":.*}$' $file && fail "$file has lines that are no objects: $(cat $file)"
+  for k in 1 2 3; do
+    grep -q "^{\"event\":\"frame\",\"frame\":$k,.*\"done\":$k,\"all\":3[,}]" $file ||
+      fail "$file: frame $k is not $k of 3: $(cat $file)"
+  done
+done
+for key in first last fraction particles substeps frame_seconds seconds left; do
+  grep '"event":"frame"' lines | grep -qv "\"$key\":" && fail "a frame of run lacks $key"
+done
+for key in seconds left file; do
+  cat rendered surfaced | grep -qv "\"$key\":" && fail "render or surface lacks $key"
+done
+grep -q '"event":"file","path":"j/points/small.0003.bgeo.sc"' lines || fail 'no file is told'
+tail -1 lines | grep -q '"event":"done","folder":"j"' || fail "the last line is $(tail -1 lines)"
+# the log goes on behind the one before, with what was said before the folder was there
+expect 0 'no whole checkpoint' "$ooze" run "$small" -o log/new --set 'output.frames=[1,2]' --resume
+expect 0 'log' "$ooze" run "$small" -o log/new --set 'output.frames=[1,3]' --resume
+[ "$(grep -c '^ooze .*, scene ' log/new/ooze.log)" = 2 ] || fail "$(cat log/new/ooze.log)"
+[ "$(grep -c '^$' log/new/ooze.log)" = 1 ] || fail "no empty line: $(cat log/new/ooze.log)"
+for text in 'no whole checkpoint' 'frame 2/2' 'resuming at frame 2' 'frame 3/3' '  done'; do
+  grep -q "^20.*Z  .*$text" log/new/ooze.log || grep -q "^20.*Z$text" log/new/ooze.log ||
+    fail "the log lacks '$text': $(cat log/new/ooze.log)"
+done
 # a stop by signal at once
 "$ooze" run "$small" -o s --quiet --set 'output.frames=[1,3000]' >out 2>&1 &
 process=$!
