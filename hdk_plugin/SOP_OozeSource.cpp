@@ -110,6 +110,12 @@ private:
     tell("emitter", parms);
     double seed = parms.number("seed");
     constant("seed", 1, &seed, true);
+    const std::string corners = parms.text("corners");
+    if (!corners.empty() && !gdp->findPointAttribute("corners")) {
+      GA_RWHandleS h(gdp->addStringTuple(GA_ATTRIB_POINT, "corners", 1));
+      for (GA_Index i = 0; i < gdp->getNumPoints(); ++i)
+        h.set(gdp->pointOffset(i), corners.c_str());
+    }
     dress(material, oz::NOZZLE, parms.number("particlesep"), parms.number("life"));
   }
 

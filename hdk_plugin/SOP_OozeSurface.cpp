@@ -76,7 +76,7 @@ private:
   bool build(const GU_Detail &in, const oz::Parms &parms, Surface &out, oz::Report &report) {
     ooze_surface_desc d;
     ooze_surface_points points;
-    ooze_surface_scalar scalars[2];
+    ooze_surface_scalar scalars[3];
     std::vector<Channel> channels;
     std::vector<ooze_surface_channel> listed;
     std::vector<uint32_t> materials;
@@ -103,7 +103,7 @@ private:
     d.solid_count = uint32_t(solids.size());
     d.solid_gap = parms.real("collidergap");
 
-    std::vector<float> p = read(in, "P", 3), v, temperature, tensor, stress;
+    std::vector<float> p = read(in, "P", 3), v, temperature, tensor, stress, rates;
     points.count = uint32_t(in.getNumPoints());
     points.positions = p.data();
     if (!leave_out(in, parms, gone, report)) return false;
@@ -130,7 +130,10 @@ private:
       if (!stress.empty())
         scalars[points.scalar_count++] = ooze_surface_scalar{"stress", stress.data(), 0};
     }
-    find_channels(in, parms.text("attribs"), channels, report);
+    if (parms.on("strainrate") && !strain(in, d, points, rates, report)) return false;
+    if (!rates.empty())
+      scalars[points.scalar_count++] = ooze_surface_scalar{"strainrate", rates.data(), 0};
+    find_channels(in, parms.text("attribs"), parms.on("strainrate"), channels, report);
     for (auto &c : channels)
       listed.push_back({c.name.c_str(), c.values.data(), 0, c.components, c.kind});
     points.channels = listed.data();
@@ -138,6 +141,20 @@ private:
     if (parms.on("material")) points.material_count = find_materials(in, materials, report);
     points.materials = materials.data();
     return report.ok(ooze_surface_build(&d, &points, &out.s, &why), why, "surface");
+  }
+
+  // How fast the fluid shears at each point, by the velocities of its neighbours.
+  static bool strain(const GU_Detail &in, const ooze_surface_desc &d, ooze_surface_points points,
+                     std::vector<float> &out, oz::Report &report) {
+    const std::vector<float> v = read(in, "v", 3);
+    ooze_message why = {""};
+    if (v.empty()) {
+      report.warn("the particles have no velocity v; the surface has no strain rate");
+      return true;
+    }
+    points.velocities = v.data();
+    out.resize(points.count);
+    return report.ok(ooze_strain_rate(&d, &points, out.data(), &why), why, "strain rate");
   }
 
   // Points that have no part in the surface.
@@ -184,7 +201,7 @@ private:
     uint32_t components, kind;
     std::vector<float> values;
   };
-  static void find_channels(const GU_Detail &in, const std::string &pattern,
+  static void find_channels(const GU_Detail &in, const std::string &pattern, bool strained,
                             std::vector<Channel> &out, oz::Report &report) {
     enum { MOST = 8 };
     for (GA_AttributeDict::iterator it = in.pointAttribs().begin(GA_SCOPE_PUBLIC); !it.atEnd();
@@ -192,7 +209,8 @@ private:
       const GA_Attribute *a = it.attrib();
       const UT_StringHolder name(a->getName());
       const int width = a->getTupleSize();
-      const bool known = name == "P" || name == "v" || name == "temperature" || name == "stress";
+      const bool known = name == "P" || name == "v" || name == "temperature" || name == "stress" ||
+                         (strained && name == "strainrate");
       if (known || a->getStorageClass() != GA_STORECLASS_REAL || (width != 1 && width != 3) ||
           !name.multiMatch(pattern.c_str()))
         continue;

@@ -53,6 +53,9 @@ uint64_t hash_of(const GU_Detail *gdp, const std::vector<std::string> &names) {
     for (GA_AttributeOwner owner : {GA_ATTRIB_POINT, GA_ATTRIB_DETAIL}) {
       const GA_Attribute *a = gdp->findAttribute(owner, name.c_str());
       GA_ROHandleF at(a);
+      GA_ROHandleS text(a);
+      for (GA_Index i = 0; owner == GA_ATTRIB_POINT && text.isValid() && i < n; ++i)
+        h = hash_of_text(UT_StringHolder(text.get(gdp->pointOffset(i))), h);
       if (!at.isValid()) continue;
       GA_Size count = owner == GA_ATTRIB_POINT ? n : 1;
       int width = a->getTupleSize();

@@ -4,6 +4,7 @@
 #include <GA/GA_Handle.h>
 #include <GA/GA_Iterator.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -14,6 +15,7 @@
 namespace oz {
 
 static const char *const TABLE = "ooze_materials";
+static const char *const BETWEEN = " ,;\t\n"; // numbers of a text
 
 // Parameters of a material that a particle has as an attribute of the same name.
 static bool of_particles(const char *token) {
@@ -28,8 +30,8 @@ static bool of_particles(const char *token) {
 
 const std::vector<std::string> &source_names() {
   static const std::vector<std::string> names = [] {
-    std::vector<std::string> n = {"P",    "v",    "id",   "N",      "orient", "emission",
-                                  "seed", "rest", "body", "anchor", "driven", "holdat"};
+    std::vector<std::string> n = {"P",    "v",    "id",     "N",      "orient", "emission", "seed",
+                                  "rest", "body", "anchor", "driven", "holdat", "corners"};
     for (auto &p : parms_of("source"))
       if (!std::strcmp(p.group, "material") || !std::strcmp(p.group, "emitter") ||
           !std::strcmp(p.group, "body"))
@@ -197,6 +199,29 @@ bool number_materials(GU_Detail &gdp, Materials &materials, Report &report) {
 
 // ---- nozzles ----
 
+// The corners of a polygon as text: pairs of numbers between blanks or commas.
+static bool read_corners(const GU_Detail &gdp, GA_Offset o, ooze_emitter_desc &desc,
+                         Report &report) {
+  GA_ROHandleS h(gdp.findPointAttribute("corners"));
+  if (desc.outline != OOZE_OUTLINE_POLYGON || !h.isValid()) return true;
+  const std::string text = h.get(o).c_str();
+  uint32_t count = 0;
+  for (const char *at = text.c_str() + std::strspn(text.c_str(), BETWEEN); *at;) {
+    char *end = nullptr;
+    const double value = std::strtod(at, &end);
+    if (end == at || count == 2 * OOZE_OUTLINE_CORNERS)
+      return report.fail("corners of a nozzle: '%.40s' in \"%.80s\"; expected x and z of 3 to %d "
+                         "corners, -1 to 1",
+                         at, text.c_str(), int(OOZE_OUTLINE_CORNERS));
+    desc.corners[count++] = float(value);
+    at = end + std::strspn(end, BETWEEN);
+  }
+  if (count % 2)
+    return report.fail("corners of a nozzle: %d numbers; expected x and z of each", int(count));
+  desc.corner_count = count / 2;
+  return true;
+}
+
 static void aim(const GU_Detail &gdp, GA_Offset o, ooze_pose &pose) {
   double q[4], n[3];
   ooze_pose_default(&pose);
@@ -238,6 +263,7 @@ bool find_nozzles(const GU_Detail *now, const GU_Detail *before, double dt, Mate
         return false;
     }
     if (rests) n.desc.active = 0;
+    if (!read_corners(*now, o, n.desc, report)) return false;
     double seed = 0, v[3] = {0, 0, 0};
     if (find_number(*now, "seed", GA_INVALID_OFFSET, o, 1, &seed)) n.desc.seed = uint32_t(seed);
     if (!materials.find(*now, o, true, n.desc.material, report)) return false;
@@ -288,6 +314,7 @@ bool first_particles(const GU_Detail &source, GU_Detail &out, Report &report) {
   }
   for (auto &p : parms_of("source")) // of nozzles, which particles are not
     if (!std::strcmp(p.group, "emitter")) out.destroyAttribute(GA_ATTRIB_POINT, p.token);
+  out.destroyAttribute(GA_ATTRIB_POINT, "corners");
   return true;
 }
 

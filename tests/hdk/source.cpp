@@ -324,4 +324,127 @@ OZ_CASE(particles_and_surfaces_tell_how_rest_positions_are_mixed) {
   }
   whole_world();
 }
+static void one_point(GU_Detail &g, double) { g.setPos3(g.appendPoint(), UT_Vector3(0, 1, 0)); }
+
+// Widest |x| and |z| of what a nozzle has poured.
+static void spread(SOP_Node *solver, double out[2]) {
+  out[0] = out[1] = 0;
+  CHECK(cook(solver, 4) != nullptr, "%s", said(solver).c_str());
+  CHECK(solver->messages.empty(), "%s", said(solver).c_str());
+  CHECK(solver->gdp->getNumPoints() > 20, "%d", int(solver->gdp->getNumPoints()));
+  CHECK(!solver->gdp->findPointAttribute("corners"), "an attribute of nozzles alone");
+  for (GA_Offset o : solver->gdp->order)
+    for (int k = 0; k < 2; ++k)
+      out[k] = std::max(out[k], std::fabs(double(solver->gdp->getPos3(o)[2 * k])));
+}
+
+OZ_CASE(a_mouth_has_the_outline_that_is_asked_for) {
+  fresh_world();
+  Make mouth(one_point);
+  SOP_Node *s = plain_source(&mouth), *solver = coarse(node("ooze::solver::1.0", {s}), 2, FINE);
+  double wide[2];
+  preset(s, "dough"); // keeps its form in the air
+  s->set_text("emission", "nozzle");
+  s->set("radius", 0.1);
+  s->set("speed", 1);
+  spread(solver, wide);
+  CHECK_NEAR(wide[0], wide[1], 0.01, "round");
+  s->set("outline", 2); // a slot
+  s->set("outlineinner", 0.3);
+  spread(solver, wide);
+  CHECK(wide[0] > 0.07 && wide[1] < 0.045, "%g by %g: along x", wide[0], wide[1]);
+  s->set("outline", 4);
+  s->set("outlinepoints", 3);
+  s->set_text("corners", "-1 -0.3, 1 -0.3,  1 0.3  -1 0.3");
+  spread(solver, wide);
+  CHECK(wide[0] > 0.07 && wide[1] < 0.045, "%g by %g: the corners', not a triangle", wide[0],
+        wide[1]);
+  // painted, on the point
+  mouth.change([](GU_Detail &g, double) {
+    one_point(g, 0);
+    GA_RWHandleS(g.addStringTuple(GA_ATTRIB_POINT, "corners", 1))
+        .set(0, "-0.3 -1 0.3 -1 0.3 1 -0.3 1");
+  });
+  spread(solver, wide);
+  CHECK(wide[0] < 0.045 && wide[1] > 0.07, "%g by %g: the point's", wide[0], wide[1]);
+  mouth.change(one_point);
+  static const char *const wrong[3][2] = {{"0 0 1 0 1", "5 numbers"},
+                                          {"0 0 1 0", "2 corners; expected 3 to 32"},
+                                          {"0 0 1 0 wide 1", "'wide 1' in"}};
+  for (auto &w : wrong) {
+    s->set_text("corners", w[0]);
+    SOP_Node *n = coarse(node("ooze::solver::1.0", {s}), 2, FINE);
+    CHECK((!cook(n, 2) || !said(n).empty()) && says(n, w[1]), "%s: %s", w[0], said(n).c_str());
+  }
+  whole_world();
+}
+
+OZ_CASE(surfaces_carry_the_strain_rate) {
+  fresh_world();
+  Make shape([](GU_Detail &g, double) {
+    cube(g, 0);
+    ramp(g, "v", 3, GA_TYPE_VECTOR, false);
+  });
+  SOP_Node *s = plain_source(&shape), *surface = node("ooze::surface::1.0", {s});
+  surface->set_text("output", "polygons");
+  surface->set("strainrate", 1);
+  CHECK(cook(surface, 1) != nullptr, "%s", said(surface).c_str());
+  CHECK(surface->gdp->findPointAttribute("strainrate") != nullptr, "%s", said(surface).c_str());
+  // all three velocities rise by 10 m/s a metre of y: D has yy 10, xy 5 and yz 5
+  CHECK_NEAR(mean(surface->gdp, "strainrate"), 20, 2, "sqrt(2 D:D), less exact at the edges");
+  surface->set("strainrate", 0);
+  CHECK(cook(surface, 1) != nullptr && !surface->gdp->findPointAttribute("strainrate"));
+  whole_world();
+}
+
+OZ_CASE(air_warms_what_conducts_heat) {
+  fresh_world();
+  Make shape(cube);
+  SOP_Node *s = plain_source(&shape), *solver = coarse(node("ooze::solver::1.0", {s}), 2, FINE);
+  s->set("conductivity", 50);
+  s->set("filmcoefficient", 2000);
+  s->set("temperature", 300);
+  for (double air : {300.0, 600.0}) {
+    solver->set("ambienttemperature", air);
+    CHECK(cook(solver, 6) != nullptr, "%s", said(solver).c_str());
+    const double now = mean(solver->gdp, "temperature");
+    CHECK(air > 300 ? now > 300.5 : std::fabs(now - 300) < 1e-3, "air of %g K: %g K", air, now);
+  }
+  whole_world();
+}
+
+// Thin fluid under a body that is held: it falls off, or hangs on it.
+OZ_CASE(a_body_holds_on_to_fluid_with_stick) {
+  fresh_world();
+  Make above([](GU_Detail &g, double) { box(g, 0, 0.6, 0, 0.2); }),
+      below([](GU_Detail &g, double) { box(g, 0, 0.48, 0, 0.04); });
+  double height[2];
+  for (int k = 0; k < 2; ++k) {
+    SOP_Node *body = plain_source(&above), *fluid = plain_source(&below);
+    plain(body), plain(fluid);
+    body->set("particlesep", FINE), fluid->set("particlesep", FINE);
+    fluid->set("viscosity", 0.05);
+    body->set("body", 1);
+    body->set("driven", 1);
+    body->set("bodyfriction", 1);
+    body->set("bodystick", k ? 1000 : 0);
+    Make both([&](GU_Detail &g, double frame) {
+      g.replaceWith(*cook(body, frame));
+      g.merge(*cook(fluid, frame));
+    });
+    SOP_Node *solver = coarse(node("ooze::solver::1.0", {&both}), 4, FINE);
+    CHECK(cook(solver, 5) != nullptr, "%s", said(solver).c_str());
+    GA_ROHandleI number(solver->gdp->findPointAttribute("body"));
+    CHECK(number.isValid());
+    double sum = 0;
+    int count = 0;
+    for (GA_Offset o : solver->gdp->order)
+      if (number.get(o) == 0) sum += double(solver->gdp->getPos3(o)[1]), ++count;
+    height[k] = sum / count;
+  }
+  // 4 frames of free fall are 0.136 m
+  CHECK(height[0] < 0.48 - 0.1, "%g m: it falls off", height[0]);
+  CHECK(height[1] > height[0] + 0.05, "%g and %g m: it hangs", height[0], height[1]);
+  whole_world();
+}
 OZ_TEST_MAIN()

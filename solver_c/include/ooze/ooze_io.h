@@ -283,9 +283,9 @@ OOZE_API ooze_result ooze_file_create_alike(const char *path, ooze_file **out, o
 /* OK where ooze_file_create and a commit would do: the folder is there and takes files, and the
  * name is not that of a folder. A file of that name stays as it is. */
 OOZE_API ooze_result ooze_file_can_create(const char *path, ooze_message *why);
-/* The folder that a file of that name lies in, and those above it: made where `make` is 1, else only
- * refused where they cannot be there (a file in the way). *out_there (may be NULL): 1 where the
- * folder is there now. */
+/* The folder of a file of that name, and those above it: made where `make` is 1, else only refused
+ * where they cannot be there (a file in the way). *out_there (may be NULL): 1 where the folder is
+ * there now. */
 OOZE_API ooze_result ooze_file_folder(const char *path, uint32_t make, uint32_t *out_there,
                                       ooze_message *why);
 OOZE_API int ooze_file_exists(const char *path); /* 1: a file that can be read */
