@@ -16,8 +16,9 @@
 enum { LAST = 10 }; /* frames that the time of a frame is taken from */
 
 typedef struct watch {
-  double began, first;   /* s; of the first frame, when its files are whole */
-  double done[LAST + 1]; /* when each of the last frames was */
+  double began, first;    /* s; of the first frame, when its files are whole */
+  double done[LAST + 1];  /* when each of the last frames was */
+  double steps[LAST + 1]; /* s: in the solver until then */
   uint32_t frames, files;
 } watch;
 
@@ -28,6 +29,8 @@ static void on_progress(void *user, const ooze_run_progress *p) {
   if (!w->frames) w->first = now;
   memmove(w->done, w->done + 1, LAST * sizeof *w->done);
   w->done[LAST] = now;
+  memmove(w->steps, w->steps + 1, LAST * sizeof *w->steps);
+  w->steps[LAST] = p->step_seconds;
   w->frames++;
 }
 static void on_wrote(void *user, const char *path) {
@@ -39,9 +42,17 @@ static void on_line(void *user, const char *line) {
   fprintf(stderr, "ooze: %s\n", line);
 }
 
+/* The first frame is not stepped. */
+static uint32_t last_frames(const watch *w) {
+  return w->frames > LAST ? LAST : w->frames > 1 ? w->frames - 1 : 0;
+}
 static double frame_seconds(const watch *w) {
-  const uint32_t n = w->frames > LAST ? LAST : w->frames > 1 ? w->frames - 1 : 0;
+  const uint32_t n = last_frames(w);
   return n ? (w->done[LAST] - w->done[LAST - n]) / n : 0.0;
+}
+static double step_seconds(const watch *w) {
+  const uint32_t n = last_frames(w);
+  return n ? (w->steps[LAST] - w->steps[LAST - n]) / n : 0.0;
 }
 
 static void print_table(const cli_bench_run *o, const ooze_run_report *r, const watch *w) {
@@ -53,6 +64,8 @@ static void print_table(const cli_bench_run *o, const ooze_run_report *r, const 
   printf("  %-34s %10.4f s\n", "to the first frame", w->first);
   printf("  %-34s %10.4f s\n", "  of which filling shapes", r->fill_seconds);
   printf("  %-34s %10.4f ms a frame, the last %d\n", "frame", 1e3 * frame_seconds(w), LAST);
+  printf("  %-34s %10.4f ms a frame, the last %d\n", "  of which simulation", 1e3 * step_seconds(w),
+         LAST);
   printf("  %-34s %10.4f s, %.4f ms a substep\n", "simulation", r->step_seconds,
          1e3 * r->step_seconds / steps);
   printf("  %-34s %10.4f s\n", "copies of the state", r->capture_seconds);
@@ -75,6 +88,7 @@ static void print_json(const cli_bench_run *o, const ooze_run_report *r, const w
   cli_json_integer(&j, "files", w->files);
   cli_json_number(&j, "first_frame_seconds", w->first);
   cli_json_number(&j, "seconds_per_frame", frame_seconds(w));
+  cli_json_number(&j, "step_seconds_per_frame", step_seconds(w));
   NUMBER(fill_seconds), NUMBER(step_seconds), NUMBER(capture_seconds), NUMBER(wait_seconds),
       NUMBER(write_seconds), NUMBER(checkpoint_seconds), NUMBER(seconds);
   cli_json_hash(&j, "state_hash", r->state_hash);

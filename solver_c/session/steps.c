@@ -22,6 +22,7 @@ static ooze_run_progress progress_of(const oz_session *s, double fraction) {
   p.fraction = fraction;
   p.particles = ooze_particle_count(s->solver);
   p.seconds = oz_seconds() - s->began;
+  p.step_seconds = s->report.step_seconds;
   return p;
 }
 

@@ -193,6 +193,7 @@ typedef struct ooze_run_progress {
   double frame_seconds; /* that it took, when done */
   double seconds;       /* since the run began */
   double max_speed;     /* 0: nothing is fetched for it; ooze_stats_get tells */
+  double step_seconds;  /* of `seconds`, in the solver until this frame, when done */
 } ooze_run_progress;
 
 typedef struct ooze_run_options {
