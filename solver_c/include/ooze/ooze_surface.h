@@ -219,7 +219,7 @@ typedef struct ooze_vdb_grid { /* a grid of a .vdb file */
   double minimum, maximum;   /* of active values; of vectors: of their lengths */
   uint32_t has_time;         /* 1: its metadata has frame and time (ooze_vdb_options) */
   int32_t frame;
-  double time; /* s */
+  double time;             /* s */
   uint32_t has_rest_blend; /* 1: and restblend */
   float rest_blend;
 } ooze_vdb_grid;
