@@ -101,7 +101,7 @@ struct column_item {
   unsigned long long *sum;
 #if defined(OZ_CUDA_HOST)
   void operator()(uint32_t i) const {
-    if (!oz_columns_count(&f, i)) return;
+    if (!oz_columns_count(&f, &columns, i)) return;
     uint64_t mine[OZ_COLUMN_SUMS] = {0};
     oz_columns_add(&f, &columns, i, table[oz_column_of(&f, &columns, i)]++, mine);
     for (int k = 0; k < OZ_COLUMN_SUMS; k++) sum[k] += mine[k];
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(256)
     column_kernel(const __grid_constant__ column_item c, uint32_t n) {
   uint64_t sum[OZ_COLUMN_SUMS] = {0};
   for (uint32_t i = blockIdx.x * 256u + threadIdx.x; i < n; i += gridDim.x * 256u) {
-    if (!oz_columns_count(&c.f, i)) continue;
+    if (!oz_columns_count(&c.f, &c.columns, i)) continue;
     const uint32_t above = atomicAdd(c.table + oz_column_of(&c.f, &c.columns, i), 1u);
     oz_columns_add(&c.f, &c.columns, i, above, sum);
   }

@@ -78,7 +78,7 @@ static ooze_result column_sums(ooze_solver *s, const oz_columns *columns, uint64
   oz_frame f;
   s->backend->table->frame(s->backend, &f);
   for (uint32_t i = 0; i < f.count; ++i)
-    if (oz_columns_count(&f, i))
+    if (oz_columns_count(&f, columns, i))
       oz_columns_add(&f, columns, i, table[oz_column_of(&f, columns, i)]++, sum);
   return OOZE_OK;
 }
@@ -87,11 +87,16 @@ static ooze_result column_sums(ooze_solver *s, const oz_columns *columns, uint64
  * that there are few enough for the table. */
 static double column_width(uint32_t count) { return fmax(2.0, ceil(sqrt(count / 65536.0))); }
 
-/* Layers of fluid that lie above each other and press. Columns of particles alone would count
- * falling streams; pressure alone, which comes and goes as a column swings, would make the counts
- * swing with it. So they are the column's, but no more than thrice those that the pressure holds
- * up: q = p / density is 0 to g D in a column of depth D, and 3/2 sum q^2 / sum q is g D. Both are
- * means over particles weighed by depth. At the beginning there is no pressure yet. */
+/* Units of pressure over density that a layer bears which is counted: a quarter of a layer's. */
+#define LAYER_BEARS 4u
+
+/* Layers of fluid that lie above each other and press. Columns of all particles would count falling
+ * streams, so those that bear nothing are left out. Columns of viscous fluid that is being poured
+ * may bear its stress in place of its weight, and pressure alone comes and goes as a column swings:
+ * counts that followed it would keep it swinging. So layers are the column's, but no more than
+ * thrice those that the pressure holds up: q = p / density is 0 to g D in a column of depth D, and
+ * 3/2 sum q^2 / sum q is g D. Both are means over particles weighed by depth. At the beginning there
+ * is no pressure yet, and all particles count. */
 static ooze_result find_layers(ooze_solver *s, double gravity, double *out) {
   const double d = (double)s->separation, width = column_width(s->particles.count),
                unit = gravity * d / OZ_PRESSURE_UNITS;
@@ -101,14 +106,16 @@ static ooze_result find_layers(ooze_solver *s, double gravity, double *out) {
   if (!(unit > 0.0) || !s->particles.count) return OOZE_OK;
   axes_across(s->params.gravity, width * d, columns.across);
   columns.scale = (float)(1.0 / unit);
+  columns.least = s->time > 0.0 ? LAYER_BEARS : 0u;
   OZ_TRY(column_sums(s, &columns, sum));
   if (!sum[OZ_SUM_PARTICLES]) return OOZE_OK;
-  const double deep = (double)sum[OZ_SUM_COLUMN2] / (double)sum[OZ_SUM_PARTICLES] / (width * width);
+  const double deep = (double)sum[OZ_SUM_COLUMN2] / (double)sum[OZ_SUM_PARTICLES] / (width * width),
+               surface = 1.0; /* the layer at the top bears nothing */
   const double held =
       sum[OZ_SUM_PRESSURE]
           ? 1.5 / OZ_PRESSURE_UNITS * (double)sum[OZ_SUM_PRESSURE2] / (double)sum[OZ_SUM_PRESSURE]
           : 0.0;
-  *out = s->time > 0.0 ? fmin(deep, 3.0 * held) : deep;
+  *out = s->time > 0.0 ? fmin(deep + surface, 3.0 * held) : deep;
   return OOZE_OK;
 }
 

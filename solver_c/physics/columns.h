@@ -11,6 +11,7 @@ enum { OZ_COLUMNS = 1 << 16 };
 typedef struct oz_columns {
   float across[2][3]; /* two axes across gravity, in 1 / width of a column */
   float scale;        /* s^2/m^2: 1 / unit of pressure over density */
+  uint32_t least;     /* units: particles that bear less are not counted */
 } oz_columns;
 
 /* Units of pressure over density in gravity times a separation. */
@@ -20,15 +21,16 @@ typedef struct oz_columns {
  * particles. */
 enum { OZ_SUM_PRESSURE, OZ_SUM_PRESSURE2, OZ_SUM_COLUMN2, OZ_SUM_PARTICLES, OZ_COLUMN_SUMS };
 
-OZ_FN int oz_columns_count(const oz_frame *f, uint32_t i) {
-  return oz_word(f->owner, i) >> OZ_OWNER_SHIFT != OZ_OWNER_BOUNDARY;
-}
-
 /* At most 65535; 0 of NaN. */
 OZ_FN uint32_t oz_pressure_units(const oz_frame *f, const oz_columns *c, uint32_t i) {
   if (!f->density_pressure) return 0;
   const float q = c->scale * f->density_pressure[i] / oz_density_of(f, i);
   return q > 0.0f ? q < 65535.0f ? (uint32_t)q : 65535u : 0u;
+}
+
+OZ_FN int oz_columns_count(const oz_frame *f, const oz_columns *c, uint32_t i) {
+  if (oz_word(f->owner, i) >> OZ_OWNER_SHIFT == OZ_OWNER_BOUNDARY) return 0;
+  return c->least == 0 || oz_pressure_units(f, c, i) >= c->least;
 }
 
 /* Index of a particle's column. */

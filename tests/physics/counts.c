@@ -175,6 +175,27 @@ OZ_CASE(falling_fluid_has_no_layers) {
   ooze_solver_destroy(s);
 }
 
+/* Honey that folds on a plate: 62 layers of stream above each other, of which few press. */
+OZ_CASE(a_stream_on_a_plate_takes_the_usual) {
+  ooze_solver_desc desc = cpu_desc(0.004f, OOZE_TASKS_AUTO);
+  desc.hooks.log = hear;
+  ooze_solver *s = solver_of(&desc);
+  ooze_material honey;
+  ooze_material_default(&honey);
+  honey.density = 1420.0f, honey.viscosity = 100.0f;
+  CHECK_OK(ooze_material_set(s, 0, &honey), s);
+  default_floor(s);
+  add_nozzle(s, 0.01f, 0.4f, 0.25f);
+  told[0] = '\0';
+  for (int f = 0; f < 20; ++f) {
+    const ooze_stats t = step(s, 1.0 / 30.0);
+    CHECK_EQ(t.velocity_iterations, 20);
+    CHECK_EQ(t.position_iterations, 10);
+  }
+  CHECK(told[0] == '\0', "%s", told);
+  ooze_solver_destroy(s);
+}
+
 OZ_CASE(pouring_takes_the_usual_more) {
   ooze_solver *s = column(12, 4, 100.0f);
   ooze_emitter_desc e;
