@@ -21,11 +21,15 @@
 /* g dt^2 / d of a paste: at rest beside a wall it creeps with 0.25, and stands still with 0.19 */
 #define PASTE_FALL (1.0 / 6.0)
 
+/* s: a substep in which nothing moves further than FURTHEST */
+static double near_substep(const ooze_solver *s) {
+  return FURTHEST * (double)s->separation / (s->explained_speed + 1e-30);
+}
+
 static double longest_substep(const ooze_solver *s) {
   const double d = (double)s->separation;
   const float *g = s->params.gravity;
-  double h =
-      fmin(OZ_LONGEST_SUBSTEP, fmax(FURTHEST * d / (s->explained_speed + 1e-30), SHORTEST_SUBSTEP));
+  double h = fmin(OZ_LONGEST_SUBSTEP, fmax(near_substep(s), SHORTEST_SUBSTEP));
   if (s->params.model != OOZE_MODEL_CONFORMATION) return h;
   for (uint32_t k = 0; k < s->material_count; ++k) {
     const oz_extremes *e = &s->extremes[k];
@@ -37,12 +41,52 @@ static double longest_substep(const ooze_solver *s) {
   return oz_tension_longest(s, h);
 }
 
-static uint32_t substep_count(const ooze_solver *s, double duration) {
+/* Limits of automatic counts that gave way are told of, each once. Those that hang on layers not at
+ * time 0, when a falling body counts as a deep one. */
+enum { TOLD_SUBSTEPS = 1, TOLD_SPEED = 2, TOLD_VELOCITY = 4, TOLD_DRAGGED = 8, TOLD_DEPTH = 16 };
+
+static int may_tell(ooze_solver *s, uint32_t limit) {
+  if ((s->told_limits & limit) || !s->memory.hooks.log) return 0;
+  s->told_limits |= limit;
+  return 1;
+}
+
+static void tell(ooze_solver *s, const char *text) {
+  s->memory.hooks.log(s->memory.hooks.user, OOZE_LOG_WARNING, text);
+}
+
+static void tell_substeps(ooze_solver *s, double duration, double wanted) {
+  char text[240];
+  if (wanted <= OZ_MOST_SUBSTEPS || !may_tell(s, TOLD_SUBSTEPS)) return;
+  snprintf(text, sizeof text,
+           "a step of %.3g s asks for %.0f substeps: %.0f are the most that the automatic count "
+           "takes; steps of %.2g s, substeps of %.0f or a softer material fit",
+           duration, wanted, OZ_MOST_SUBSTEPS, duration * OZ_MOST_SUBSTEPS / wanted, wanted);
+  tell(s, text);
+}
+
+/* taken: substeps of a step of that duration */
+static void tell_speed(ooze_solver *s, double duration, uint32_t taken) {
+  const double far = s->explained_speed * duration / (taken * (double)s->separation);
+  char text[280];
+  if (near_substep(s) >= SHORTEST_SUBSTEP || far <= FURTHEST || !may_tell(s, TOLD_SPEED)) return;
+  snprintf(text, sizeof text,
+           "motion of %.3g m/s goes %.0f separations in each of %u substeps, where %.0f are asked "
+           "for: speed makes no automatic substep shorter than 1/768 s; substeps of %.0f fit",
+           s->explained_speed, far, (unsigned)taken, FURTHEST,
+           oz_substeps_of(duration, near_substep(s)));
+  tell(s, text);
+}
+
+static uint32_t substep_count(ooze_solver *s, double duration) {
   const ooze_params *p = &s->params;
   const uint32_t least = oz_substeps_least(p, duration);
   if (p->substeps || p->cfl > 0.0f) return least;
-  const double n = fmin(oz_substeps_of(duration, longest_substep(s)), OZ_MOST_SUBSTEPS);
-  return (uint32_t)fmax(n, least);
+  const double wanted = oz_substeps_of(duration, longest_substep(s));
+  const uint32_t taken = (uint32_t)fmax(fmin(wanted, OZ_MOST_SUBSTEPS), least);
+  tell_substeps(s, duration, wanted);
+  tell_speed(s, duration, taken);
+  return taken;
 }
 
 /* ---- layers ---- */
@@ -158,13 +202,17 @@ static double spread(const ooze_solver *s, double dt) {
  * boils. */
 #define VELOCITY_TENSE 14u
 
-static uint32_t velocity_count(const ooze_solver *s, double dt, double layers) {
+static uint32_t velocity_count(const ooze_solver *s, double dt, double layers, double *out_wanted) {
   const double n = VELOCITY_RATE * sqrt(1.0 + 24.0 * spread(s, dt));
   const uint32_t usual = oz_velocity_usual(s->emitters.count > 0, (int)s->has_yield);
+  *out_wanted = n;
   if (n < usual) return step_up(n, VELOCITY_LEAST, usual);
-  if (oz_colliders_drag(&s->colliders)) return step_up(n, usual, VELOCITY_DRAGGED);
-  const double least = oz_tension_needs_viscosity(s, dt) ? VELOCITY_TENSE : 0.0;
-  return step_up(fmax(VELOCITY_LAYERS * layers, least), usual, VELOCITY_MOST);
+  const double tense = oz_tension_needs_viscosity(s, dt) ? VELOCITY_TENSE : 0.0;
+  const double still = fmax(VELOCITY_LAYERS * layers, tense);
+  *out_wanted = still;
+  if (!oz_colliders_drag(&s->colliders)) return step_up(still, usual, VELOCITY_MOST);
+  *out_wanted = fmax(n, fmin(still, VELOCITY_MOST));
+  return step_up(*out_wanted, usual, VELOCITY_DRAGGED);
 }
 
 /* The compression that n iterations leave in L layers is about (POSITION_RATE L dt sqrt(g / d) /
@@ -182,17 +230,35 @@ static uint32_t position_count(const ooze_solver *s, double wanted) {
   return step_up(wanted, usual, POSITION_MOST);
 }
 
+static void tell_velocity(ooze_solver *s, double layers, double wanted, uint32_t taken) {
+  const int dragged = taken > VELOCITY_MOST;
+  const uint32_t most = dragged ? VELOCITY_DRAGGED : VELOCITY_MOST;
+  char text[280];
+  if (!(wanted > most && wanted < INFINITY) || !(s->time > 0.0)) return;
+  if (!may_tell(s, dragged ? TOLD_DRAGGED : TOLD_VELOCITY)) return;
+  if (dragged)
+    snprintf(text, sizeof text,
+             "walls move in fluid so thick for its separation that it asks for %.0f velocity "
+             "iterations: %u are the most that the automatic count takes; velocity_iterations of "
+             "%.0f, a greater separation or more substeps fit",
+             wanted, (unsigned)most, fmin(wanted, 1000.0));
+  else
+    snprintf(text, sizeof text,
+             "thick fluid of about %.0f layers asks for %.0f velocity iterations: %u are the most "
+             "that the automatic count takes; velocity_iterations of %.0f fit",
+             layers, ceil(wanted), (unsigned)most, fmin(ceil(wanted), 1000.0));
+  tell(s, text);
+}
+
 static void tell_depth(ooze_solver *s, double layers, double wanted) {
-  const ooze_hooks *hooks = &s->memory.hooks;
   const double left = wanted / POSITION_MOST;
   char text[240];
-  if (s->told_depth || !hooks->log || left < 2.0) return;
-  s->told_depth = 1;
+  if (left < 2.0 || !(s->time > 0.0) || !may_tell(s, TOLD_DEPTH)) return;
   snprintf(text, sizeof text,
            "fluid of about %.0f layers is left compressed by about %.0f%%: %u iterations are the "
            "most that the automatic count takes; position_iterations of %.0f leave 1%%",
            layers, fmin(left * left, 100.0), (unsigned)POSITION_MOST, fmin(wanted, 1000.0));
-  hooks->log(hooks->user, OOZE_LOG_WARNING, text);
+  tell(s, text);
 }
 
 ooze_result oz_counts_before_step(ooze_solver *s, double duration) {
@@ -207,13 +273,16 @@ ooze_result oz_counts_before_step(ooze_solver *s, double duration) {
   c->position = p->position_iterations ? p->position_iterations : 5u;
   if (!conformation || (p->velocity_iterations && p->position_iterations)) return OOZE_OK;
 
-  double gravity = 0.0, layers = 0.0;
+  double gravity = 0.0, layers = 0.0, asked = 0.0;
   for (int k = 0; k < 3; ++k) gravity += (double)p->gravity[k] * (double)p->gravity[k];
   gravity = sqrt(gravity);
   OZ_TRY(find_layers(s, gravity, &layers));
   const double dt = duration / c->substeps,
                wanted = POSITION_RATE * layers * dt * sqrt(gravity / (double)s->separation);
-  if (!p->velocity_iterations) c->velocity = velocity_count(s, dt, layers);
+  if (!p->velocity_iterations) {
+    c->velocity = velocity_count(s, dt, layers, &asked);
+    tell_velocity(s, layers, asked, c->velocity);
+  }
   if (p->position_iterations) return OOZE_OK;
   c->position = position_count(s, wanted);
   tell_depth(s, layers, wanted);

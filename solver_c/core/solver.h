@@ -145,7 +145,7 @@ struct ooze_solver {
   /* m/s: speed that forces, walls and nozzles explain so far (speeds.c); OZ_SPEED_* below 0 */
   double explained_speed;
   uint32_t told_tension; /* the log has heard that tension is held back */
-  uint32_t told_depth;   /* and that deep fluid is left compressed */
+  uint32_t told_limits;  /* and which limits of automatic counts gave way (counts.c) */
   uint32_t told_speed;   /* and that a few particles are faster than anything explains */
   uint32_t stepping;     /* within ooze_step: hooks may not step or destroy */
   ooze_result lost;      /* OOZE_LOST_*: nothing but clear, load and destroy helps */
