@@ -139,8 +139,8 @@ static double column_width(uint32_t count) { return fmax(2.0, ceil(sqrt(count / 
  * may bear its stress in place of its weight, and pressure alone comes and goes as a column swings:
  * counts that followed it would keep it swinging. So layers are the column's, but no more than
  * thrice those that the pressure holds up: q = p / density is 0 to g D in a column of depth D, and
- * 3/2 sum q^2 / sum q is g D. Both are means over particles weighed by depth. At the beginning there
- * is no pressure yet, and all particles count. */
+ * 3/2 sum q^2 / sum q is g D. Both are means over particles weighed by depth. At the beginning
+ * there is no pressure yet, and all particles count. */
 static ooze_result find_layers(ooze_solver *s, double gravity, double *out) {
   const double d = (double)s->separation, width = column_width(s->particles.count),
                unit = gravity * d / OZ_PRESSURE_UNITS;
@@ -189,6 +189,24 @@ static double spread(const ooze_solver *s, double dt) {
   return most;
 }
 
+/* The same of all that remembers, as a substep sees it: a material that relaxes within tau has
+ * (tau + dt) / dt times the compliance of one that does not. Infinity where that is not known. */
+static double spread_remembered(const ooze_solver *s, double dt) {
+  const double d = (double)s->separation;
+  double most = 0.0;
+  if (s->laws || s->has_ramps || s->mixing > 0.0f || s->bodies.count || s->particles.has_solvent ||
+      oz_field_there(s, OZ_FIELD_VISCOSITY) || oz_field_there(s, OZ_FIELD_COMPLIANCE) ||
+      oz_field_there(s, OZ_FIELD_RELAXATION_TIME))
+    return INFINITY;
+  for (uint32_t k = 0; k < s->material_count; ++k) {
+    const ooze_material *m = &s->materials[k];
+    const double mu = (double)m->viscosity, tau = (double)m->relaxation_time,
+                 compliance = mu > 0.0 ? (tau + dt) / mu : (double)m->compliance;
+    if (compliance > 0.0) most = fmax(most, dt * dt / (compliance * (double)m->density * d * d));
+  }
+  return most;
+}
+
 /* Conjugate gradients take 2.65 sqrt(condition) iterations to bring the residual down to a
  * hundredth. Of stiff material only as many as carry a push through its layers. */
 #define VELOCITY_RATE 2.65
@@ -202,8 +220,10 @@ static double spread(const ooze_solver *s, double dt) {
  * boils. */
 #define VELOCITY_TENSE 14u
 
+static double velocity_rate(double spread) { return VELOCITY_RATE * sqrt(1.0 + 24.0 * spread); }
+
 static uint32_t velocity_count(const ooze_solver *s, double dt, double layers, double *out_wanted) {
-  const double n = VELOCITY_RATE * sqrt(1.0 + 24.0 * spread(s, dt));
+  double n = velocity_rate(spread(s, dt));
   const uint32_t usual = oz_velocity_usual(s->emitters.count > 0, (int)s->has_yield);
   *out_wanted = n;
   if (n < usual) return step_up(n, VELOCITY_LEAST, usual);
@@ -211,6 +231,7 @@ static uint32_t velocity_count(const ooze_solver *s, double dt, double layers, d
   const double still = fmax(VELOCITY_LAYERS * layers, tense);
   *out_wanted = still;
   if (!oz_colliders_drag(&s->colliders)) return step_up(still, usual, VELOCITY_MOST);
+  if (n == INFINITY) n = velocity_rate(spread_remembered(s, dt));
   *out_wanted = fmax(n, fmin(still, VELOCITY_MOST));
   return step_up(*out_wanted, usual, VELOCITY_DRAGGED);
 }

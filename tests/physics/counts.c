@@ -277,6 +277,10 @@ OZ_CASE(walls_that_move_take_what_the_fluid_asks_for) {
   ooze_solver *s = column(4, 4, 1.0f);
   CHECK_EQ(dragged(s, 0.0f), 80);
   tells_once(s, "80 are the most", "velocity_iterations of 94");
+  s = column(4, 4, 1.0f); /* 52 / 20 of the modulus: 21 */
+  CHECK_EQ(dragged(s, 0.1f), 28);
+  CHECK_EQ(told[0], '\0');
+  ooze_solver_destroy(s);
 }
 
 OZ_TEST_MAIN()

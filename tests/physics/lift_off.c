@@ -45,7 +45,7 @@ static int stands_above(uint32_t i, double low) {
   return !source[i] && (double)x[i][1] < 0.045 && (double)x[i][1] > low;
 }
 
-/* m: radius of a disc as wide as the tip, which is what lies up to two separations below the top */
+/* m: radius of a disc as wide as the tip, the two separations below the top */
 static double tip(uint32_t n) {
   double top = 0.0, at[2] = {0.0, 0.0}, square = 0.0;
   uint32_t of = 0;
