@@ -271,6 +271,98 @@ static void crust(verify *v, uint32_t wide, uint32_t steps) {
   kit_close(&k);
 }
 
+/* The slab whose lower side conducts nothing, by small steps: heat lost in `time` through an area,
+ * J/m^2. */
+static double slab_loss(double depth, double conductivity, double volumetric, double film,
+                        double over, double time) {
+  enum { CELLS = 60 };
+  const double dx = depth / CELLS, dt = 0.25 * dx * dx * volumetric / conductivity;
+  double T[CELLS + 1], flow[CELLS + 1], lost = 0.0; /* above the air */
+  for (int i = 0; i < CELLS; ++i) T[i] = over;
+  for (double t = 0.0; t < time; t += dt) {
+    flow[0] = T[0] / (0.5 * dx / conductivity + 1.0 / film), flow[CELLS] = 0.0;
+    for (int i = 1; i < CELLS; ++i) flow[i] = conductivity / dx * (T[i] - T[i - 1]);
+    for (int i = 0; i < CELLS; ++i) T[i] += dt / (volumetric * dx) * (flow[i + 1] - flow[i]);
+    lost += dt * flow[0];
+  }
+  return lost;
+}
+
+static int everywhere(const void *context, const double x[3]) {
+  (void)context, (void)x;
+  return 1;
+}
+
+static int by_size(const void *a, const void *b) {
+  const float *p = a, *q = b;
+  return (*p > *q) - (*p < *q);
+}
+
+/* A pool that has settled in a tank which conducts nothing: heat that its top loses, and how evenly
+ * the top layer, a sixth of the particles, cools. */
+static void pool(verify *v, double viscosity, const char *name) {
+  const uint32_t wide = 12, deep = 6;
+  const double film = 100.0, conductivity = 50.0, air = 300.0, hot = 1000.0, dt = 1.0 / 24.0;
+  const double low[3] = {0.0, 0.0, 0.0}, high[3] = {wide * d, deep * d, wide * d};
+  const uint32_t settle = 60, cool = 24;
+  ooze_material m;
+  kit k;
+  if (!verify_wants(v, name)) return;
+  kit_open(&k, verify_machine(v), d);
+  k.params.ambient_temperature = (float)air;
+  kit_apply(&k);
+  k.jitter = 0.15;
+  ooze_material_default(&m);
+  m.viscosity = (float)viscosity;
+  m.temperature = (float)hot;
+  m.heat_capacity = (float)capacity;
+  m.conductivity = (float)conductivity; /* Biot number of a particle 0.02 */
+  m.film_coefficient = (float)film;
+  for (int side = 0; side < 5 && kit_good(&k); ++side) {
+    const int axis = side == 0 ? 1 : side < 3 ? 0 : 2, far = side > 0 && side % 2 == 0;
+    double point[3] = {0.0, 0.0, 0.0}, normal[3] = {0.0, 0.0, 0.0};
+    point[axis] = far ? wide * d : 0.0;
+    normal[axis] = far ? -1.0 : 1.0;
+    insulate(&k, point, normal);
+  }
+  kit_fill(&k, kit_add(&k, &m), low, high, everywhere, NULL);
+  for (uint32_t i = 0; kit_good(&k) && i < settle; ++i) kit_step(&k, dt, 4);
+  kit_read(&k);
+  float *T = kit_good(&k) ? malloc(k.count * sizeof *T) : NULL,
+        *heights = kit_good(&k) ? malloc(k.count * sizeof *heights) : NULL;
+  for (uint32_t i = 0; T && i < k.count; ++i) T[i] = (float)hot;
+  if (T) (void)ooze_attribute_write(k.solver, OOZE_TEMPERATURE, 0, k.count, 0, T);
+  free(T);
+  for (uint32_t i = 0; kit_good(&k) && i < cool; ++i) kit_step(&k, dt, 4);
+  kit_read(&k);
+  T = values(&k, OOZE_TEMPERATURE);
+  if (verify_ran(v, &k) && T && heights) {
+    const double area = wide * d * wide * d, cell = d * d * d, depth = k.count * cell / area;
+    const double expected =
+        slab_loss(depth, conductivity, density * capacity, film, hot - air, cool * dt);
+    double lost = 0.0, mean = 0.0, square = 0.0;
+    uint32_t top = 0;
+    for (uint32_t i = 0; i < k.count; ++i) {
+      lost += density * capacity * cell * (hot - (double)T[i]);
+      heights[i] = k.x[i][1];
+    }
+    qsort(heights, k.count, sizeof *heights, by_size);
+    for (uint32_t i = 0; i < k.count; ++i)
+      if (k.x[i][1] >= heights[k.count - k.count / deep]) mean += hot - (double)T[i], ++top;
+    mean /= top;
+    for (uint32_t i = 0; i < k.count; ++i)
+      if (k.x[i][1] >= heights[k.count - k.count / deep])
+        square += pow(hot - (double)T[i] - mean, 2.0) / top;
+    verify_within(v, lost / (area * expected), 1.0, 0.05, "", "%s", name);
+    verify_note(v, "heat lost over the closed form's, after %.1f s of settling", settle * dt);
+    verify_at_most(v, sqrt(square) / mean, 0.25, "", "%s.spread", name);
+    verify_note(v, "of the top layer's cooling, which is %.1f K", mean);
+  }
+  free(T);
+  free(heights);
+  kit_close(&k);
+}
+
 void verify_heat(verify *v) {
   /* Carslaw & Jaeger, 11.2 */
   static const double numbers[] = {0.1, 0.5, 1.0}, lambdas[] = {0.2200, 0.4648, 0.6201};
@@ -282,6 +374,8 @@ void verify_heat(verify *v) {
   lumped(v, 50.0, 0.0, 0, "air");
   lumped(v, 0.0, 0.9, 0, "radiation");
   lumped(v, 50.0, 0.9, 1, "air-on-floor");
+  pool(v, 1.0, "pool1");
+  pool(v, 100.0, "pool100");
   crust(v, wide, 1600); /* to a crust of 1.5 separations */
   closed(v, 1e-6, "closed");
   closed(v, 0.4, "closed-fast");

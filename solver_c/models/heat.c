@@ -16,12 +16,15 @@ ooze_result oz_heat_conduct(oz_step *s, oz_backend *b, oz_frame *f, ooze_message
   if (!s->has_heat) return OOZE_OK;
   RUN(heat_begin);
   if (f->wall_count) RUN(heat_wall);
-  if (s->has_air) RUN(heat_air);
+  if (s->has_air) {
+    RUN(heat_free);
+    RUN(heat_air);
+  }
   /* Gershgorin: twice the exchange of a particle, plus the heat of three walls at a quarter of a
-   * separation, or of air around a particle by itself: four faces of twice the conductivity each */
+   * separation, or of air around a particle by itself: five faces of twice the conductivity each */
   const double number = (double)s->diffusivity * (double)f->dt / ((double)f->d * (double)f->d);
   const double row = 2.0 * 2.0 * (double)f->heat_norm * (double)f->heat_sum;
-  const double explicit_steps = number * (row + (s->has_air ? 8.0 : s->has_walls ? 6.0 : 0.0));
+  const double explicit_steps = number * (row + (s->has_air ? 10.0 : s->has_walls ? 6.0 : 0.0));
   int stages = (int)ceil(0.5 * (sqrt(1.0 + 8.0 * fmin(explicit_steps, 1e4)) - 1.0));
   stages = stages < 1 ? 1 : stages > STAGES_MOST ? STAGES_MOST : stages;
   const double reach = 0.5 * stages * (stages + 1.0),

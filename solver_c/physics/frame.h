@@ -67,8 +67,8 @@
  *   rho                   density_lambda               results
  *   soft_gradient         soft_start                   soft_rate, soft_pull         cg_residual
  *
- * After `finish` the arrays dx, cg_residual, y2 are scratch memory of heat and mixing. The other
- * models use the same memory under the names of the unions below.
+ * After `finish` the arrays dx, cg_residual, y2 are scratch memory of heat and mixing, wall_term of
+ * heat. The other models use the same memory under the names of the unions below.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef OZ_PHYSICS_FRAME_H
 #define OZ_PHYSICS_FRAME_H
