@@ -1,0 +1,73 @@
+"""crust.py OOZE SOURCE: the scene lava_crust, with particles half as wide again. Air cools the top
+of the flow, evenly, and hardly the inside; the front moves on under the crust.
+SPDX-License-Identifier: Apache-2.0"""
+import math
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+ooze, source = (os.path.abspath(p) for p in sys.argv[1:3])
+SEPARATION, SLOPE, EARLY, LATE = 0.012, math.radians(20.0), 60, 90
+TYPES = {"float": "f", "double": "d", "int": "i", "uint": "I", "uchar": "B", "char": "b"}
+failures = 0
+
+
+def check(good, told):
+    global failures
+    failures += not good
+    print(("ok    " if good else "FAIL  ") + told)
+
+
+def points(folder, frame):
+    """Of each particle: way down the slope, across it, height above it, temperature."""
+    with open(os.path.join(folder, "points", "lava_crust.%04d.ply" % frame), "rb") as file:
+        head, body = file.read().split(b"end_header\n", 1)
+    names, kinds = [], "<"
+    for line in head.decode().splitlines():
+        word = line.split()
+        if word[0] == "property":
+            kinds += TYPES[word[1]]
+            names.append(word[2])
+    c, s = math.cos(SLOPE), math.sin(SLOPE)
+    rows = (dict(zip(names, row)) for row in struct.iter_unpack(kinds, body))
+    return [(r["x"] * c - r["y"] * s, r["z"], r["x"] * s + r["y"] * c, r["temperature"])
+            for r in rows if r["x"] > -0.13]  # without the stream that comes down
+
+
+def spot(p):
+    return round(p[0] / (1.5 * SEPARATION)), round(p[1] / (1.5 * SEPARATION))
+
+
+with tempfile.TemporaryDirectory() as folder:
+    done = subprocess.run(
+        [ooze, "run", os.path.join(source, "examples", "scenes", "lava_crust.json"), "-o", folder,
+         "--quiet", "--frames", "1-%d" % LATE, "--set", "output.points=ply",
+         "--set", "solver.particle_separation=%g" % SEPARATION], text=True, capture_output=True)
+    check(done.returncode == 0, "lava_crust runs " + done.stderr.strip())
+    early, late = points(folder, EARLY), points(folder, LATE)
+
+columns = {}
+for p in late:
+    columns.setdefault(spot(p), []).append(p)
+thick = {at: sorted(c, key=lambda p: p[2]) for at, c in columns.items() if len(c) >= 4}
+top = {at: c[-1][3] for at, c in thick.items()}
+inside = [p[3] for c in thick.values() for p in c[:-1] if c[-1][2] - p[2] > 1.5 * SEPARATION]
+mean = sum(top.values()) / len(top)
+below = sum(inside) / len(inside)
+check(len(top) > 20, "%d columns" % len(top))
+check(mean < below - 30, "the top has %.0f K, the inside %.0f K" % (mean, below))
+
+# a particle of the top beside those around it: 43 K with a surface by lack of neighbours, 15 now
+rough = []
+for at, T in top.items():
+    near = [top[at[0] + a, at[1] + b] for a, b in ((1, 0), (-1, 0), (0, 1), (0, -1))
+            if (at[0] + a, at[1] + b) in top]
+    if len(near) == 4:
+        rough.append(T - sum(near) / 4)
+spread = math.sqrt(sum(r * r for r in rough) / max(1, len(rough)))
+check(len(rough) > 5 and spread < 30, "the top differs by %.0f K from what is around" % spread)
+front = [max(p[0] for p in cloud) for cloud in (early, late)]
+check(front[1] - front[0] > 2 * SEPARATION, "the front moves by %.3f m" % (front[1] - front[0]))
+sys.exit(failures > 0)
