@@ -206,6 +206,8 @@ OZ_FN oz_real oz_dilation_solid(const oz_frame *f, uint32_t i, const oz_s3 *Q) {
 #define OZ_DILATION_YIELDS 10.0f /* yield stresses up to which a paste is left alone */
 #define OZ_DILATION_BORE 1.5f    /* the same of the stress in Q, where there is a memory */
 #define OZ_DILATION_STRAIN 1.0f  /* of the strain, taken back in a substep at most */
+/* The same of fluid of brief memory: shear opens nothing, and films lack much. */
+#define OZ_DILATION_FORGETS 0.3f
 /* 1 over the pressure, in terms of the shear stress, from which K's lack may be order: a column
  * under its own weight has 0.58, one that is drawn -0.58 */
 #define OZ_DILATION_PRESSED 4.0f
@@ -233,13 +235,21 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
   }
   oz_s3 carried = own->lam;
   oz_real pressure = oz_s3_take_mean(&carried), zero = oz_set(0.0f), one = oz_set(1.0f);
+  oz_mask forgets = oz_forgets(f, i);
   oz_real shear = oz_sqrt(0.5f * oz_s3_dot(&carried, &carried));
   oz_real opened =
       oz_clamp(1.0f - OZ_DILATION_PRESSED * pressure / oz_max(shear, oz_set(1e-20f)), zero, one);
   oz_mask brief = oz_relaxation_time(f, i) < oz_set(OZ_BRIEF_TIME);
+  /* Bound for thick fluid of the least memory: the strain by the stress that it starts from. */
+  if (f->has_memory & OZ_MEMORY_STRESS) {
+    oz_real was = (0.5f * f->dt) * own->a * shear / (oz_relaxation_time(f, i) + f->dt);
+    oz_mask knows = oz_keeps_stress(f, i) & oz_enough(f, i) & forgets;
+    rate = oz_select(knows, oz_min(rate, was), rate);
+  }
   oz_real order = oz_select(brief, OZ_DILATION_ORDER * (one - opened), zero);
   oz_real excess = oz_clamp(oz_ld(f->dilation, i) - order, zero, oz_set(OZ_DILATION_MOST));
-  oz_real now = oz_min(f->dilation_pace * excess * share, OZ_DILATION_STRAIN * rate);
+  oz_real most = rate * oz_select(forgets, oz_set(OZ_DILATION_FORGETS), oz_set(OZ_DILATION_STRAIN));
+  oz_real now = oz_min(f->dilation_pace * excess * share, most);
   if (f->has_relaxation_time)
     now = oz_select(oz_keeps_shape(f, i), f->dilation_pace * oz_dilation_solid(f, i, &own->Q), now);
   oz_st(f->dilation, i, now);

@@ -112,8 +112,11 @@ OZ_FN void oz_wall_dilation(const oz_frame *f, uint32_t contact, size_t i) {
     const float press = f->d / (f->h * f->dens_grad) * oz_half_space_slope(q);
     for (int a = 0; a < 3; a++) g[a] -= press * wall[k].n[a];
   }
-  const oz_real most = oz_dilation_most(oz_set(oz_relaxation_time_of(f, (uint32_t)i)));
-  oz_st(lanes, 0, oz_dilation(f, oz_set(trace), oz_set(oz_dot3f(g, g)), most));
+  const float memory = oz_relaxation_time_of(f, (uint32_t)i);
+  const int forgets = memory < OZ_BRIEF_TIME && !(oz_yield_of(f, (uint32_t)i) > 0.0f);
+  const oz_real most = oz_dilation_most(oz_set(memory)),
+                open = oz_set(forgets ? OZ_DILATION_OPEN : 0.0f);
+  oz_st(lanes, 0, oz_dilation(f, oz_set(trace), oz_set(oz_dot3f(g, g)), most, open));
   f->dilation[i] = lanes[0];
 }
 
