@@ -210,7 +210,7 @@ static double spread_remembered(const ooze_solver *s, double dt) {
 /* Conjugate gradients take 2.65 sqrt(condition) iterations to bring the residual down to a
  * hundredth. Of stiff material only as many as carry a push through its layers. */
 #define VELOCITY_RATE 2.65
-#define VELOCITY_LAYERS 0.6
+#define VELOCITY_LAYERS 0.8
 #define VELOCITY_LEAST 4u
 #define VELOCITY_MOST 40u
 /* Thick fluid between walls that move: what pulls must reach the other wall, and come back, in a
