@@ -150,11 +150,12 @@ static ooze_result find_layers(ooze_solver *s, double gravity, double *out) {
   if (!(unit > 0.0) || !s->particles.count) return OOZE_OK;
   axes_across(s->params.gravity, width * d, columns.across);
   columns.scale = (float)(1.0 / unit);
-  columns.least = s->time > 0.0 ? LAYER_BEARS : 0u;
+  /* thin streams of pastes that flow tear with the least counts (tests/physics/threads.c) */
+  columns.least = s->time > 0.0 && !s->has_yield ? LAYER_BEARS : 0u;
   OZ_TRY(column_sums(s, &columns, sum));
   if (!sum[OZ_SUM_PARTICLES]) return OOZE_OK;
   const double deep = (double)sum[OZ_SUM_COLUMN2] / (double)sum[OZ_SUM_PARTICLES] / (width * width),
-               surface = 1.0; /* the layer at the top bears nothing */
+               surface = columns.least ? 1.0 : 0.0; /* the layer at the top bears nothing */
   const double held =
       sum[OZ_SUM_PRESSURE]
           ? 1.5 / OZ_PRESSURE_UNITS * (double)sum[OZ_SUM_PRESSURE2] / (double)sum[OZ_SUM_PRESSURE]

@@ -306,25 +306,33 @@ OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const 
 }
 
 /* Values of the particle itself that the end of the stage needs: inverse mass, that of the fluid
- * where a nozzle holds it, that of water from 1000 kg/m^3 on; and the zero-energy strength 0.8 N /
+ * where a nozzle holds it, that of water from 500 kg/m^3 on; and the zero-energy strength 0.8 N /
  * (1 + N), N = (tau + dt) dt / (alpha rho d^2), alpha = a V0 dt^2 / (m_ref d^2), for particles with
  * enough neighbours (docs/theory/zero_energy.md). The GPU loads them before the walk over
  * neighbours, because the material number and the material's values are two dependent loads. */
 typedef struct {
   oz_real om, fluid, hg, most, open; /* most, open: of the dilation */
-  oz_real mark;                      /* in a nozzle, OZ_ROW_HELD; otherwise 0 */
+  oz_real mark;                      /* in a nozzle, oz_nozzles_row; otherwise 0 */
 } oz_gradient_own;
 
 /* Row of a particle in a nozzle, by which bound_sums knows it; no size among others. */
 #define OZ_ROW_HELD -1e-30f
+
+/* The row of what nozzles hold: marked while none pours. Streams have thinner threads where their
+ * mouths are damped (tests/physics/threads.c). */
+OZ_FN float oz_nozzles_row(const oz_frame *f) {
+  float most = 0.0f;
+  for (uint32_t k = 0; k < f->nozzle_count; k++) most = oz_maxf(most, f->nozzle[k].speed);
+  return most > 0.0f ? 0.0f : OZ_ROW_HELD;
+}
 
 OZ_FN void oz_gradient_take(const oz_frame *f, uint32_t i, oz_gradient_own *o) {
   oz_real a = oz_ld(f->a, i), tau = oz_relaxation_time(f, i), rho = oz_density(f, i),
           load = a * (f->V0 * f->dt / f->m_ref) * rho;
   o->om = oz_ld(f->omega, i), o->most = oz_dilation_most(tau);
   o->open = oz_dilation_open(f, i);
-  o->mark = oz_select(oz_words(f->source, i) != 0, oz_set(OZ_ROW_HELD), oz_set(0.0f));
-  oz_real one = oz_set(1.0f), light = oz_max(1000.0f / rho, one);
+  o->mark = oz_select(oz_words(f->source, i) != 0, oz_set(oz_nozzles_row(f)), oz_set(0.0f));
+  oz_real one = oz_set(1.0f), light = oz_max(500.0f / rho, one);
   /* its own where a body drags it (body_cling); rounding leaves all others as they are */
   o->fluid = oz_select(o->om > oz_set(0.0f), oz_max(o->om, 999.9f / rho),
                        oz_select(oz_at_boundary(f, i), one, light));
@@ -364,9 +372,10 @@ OZ_END_TAKEN(gradient)
  * (docs/theory/velocity_projection.md, preconditioner); and the neighbours' part of the same sum
  * for the density constraint, for density_bound ---- */
 
-/* Rows of particles in nozzles count twice. Where most neighbours are held, strain corrects a free
- * particle by up to beta = 1.9 of its displacement and the zero-energy control by 0.8 more, so that
- * each position iteration would multiply it by -1.7. With 1.9 / 2 that is -0.75. */
+/* Rows of particles in nozzles that do not pour count twice. Where most neighbours are held, strain
+ * corrects a free particle by up to beta = 1.9 of its displacement and the zero-energy control by
+ * 0.8 more, so that each position iteration would multiply it by -1.7. With 1.9 / 2 that is -0.75.
+ */
 #define OZ_BOUND_HELD 2.0f
 
 OZ_SELF_NONE(bound_sums)

@@ -92,7 +92,7 @@ OZ_CASE(cream_keeps_a_peak_and_nothing_flies_off) {
   /* The neck snaps at 0.2; position iterations that diverge make 30 to 3,000. */
   printf("fastest %.2f m/s\n", most);
   CHECK(most < 1.0, "a particle reaches %g m/s", most);
-  const double radius = tip(n); /* 1.5, 2.9 and 3.2 mm with avx512, avx2 and sse */
+  const double radius = tip(n);
   CHECK(radius < 0.5 * MOUTH, "the tip has a radius of %g m", radius);
   ooze_solver_destroy(s);
 }
