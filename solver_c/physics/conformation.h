@@ -311,8 +311,8 @@ OZ_FN void oz_gradient_pair(const oz_frame *f, const oz_gradient_self *s, const 
  * enough neighbours (docs/theory/zero_energy.md). The GPU loads them before the walk over
  * neighbours, because the material number and the material's values are two dependent loads. */
 typedef struct {
-  oz_real om, fluid, hg, most, open; /* most, open: of the dilation */
-  oz_real mark;                      /* in a nozzle, oz_nozzles_row; otherwise 0 */
+  oz_real om, fluid, hg, most; /* most: of the dilation */
+  oz_real mark;                /* in a nozzle, oz_nozzles_row; otherwise 0 */
 } oz_gradient_own;
 
 /* Row of a particle in a nozzle, by which bound_sums knows it; no size among others. */
@@ -330,7 +330,6 @@ OZ_FN void oz_gradient_take(const oz_frame *f, uint32_t i, oz_gradient_own *o) {
   oz_real a = oz_ld(f->a, i), tau = oz_relaxation_time(f, i), rho = oz_density(f, i),
           load = a * (f->V0 * f->dt / f->m_ref) * rho;
   o->om = oz_ld(f->omega, i), o->most = oz_dilation_most(tau);
-  o->open = oz_dilation_open(f, i);
   o->mark = oz_select(oz_words(f->source, i) != 0, oz_set(oz_nozzles_row(f)), oz_set(0.0f));
   oz_real one = oz_set(1.0f), light = oz_max(500.0f / rho, one);
   /* its own where a body drags it (body_cling); rounding leaves all others as they are */
@@ -358,7 +357,7 @@ OZ_FN void oz_gradient_made(const oz_frame *f, uint32_t i, const oz_real *acc,
   oz_vec_st(f->y, i, zero, 0.5f * hg);
 
   oz_v3 own = {acc[6], acc[7], acc[8]};
-  oz_st(f->dilation, i, oz_dilation(f, oz_s3_trace(&K), oz_dot(own, own), o->most, o->open));
+  oz_st(f->dilation, i, oz_dilation(f, oz_s3_trace(&K), oz_dot(own, own), o->most, oz_set(0.0f)));
   oz_m3 send = oz_s3_full(&B);
   oz_real row = om * f->dens_grad * (acc[10] + oz_sqrt(oz_dot(own, own))) + o->mark;
   oz_st(f->density_diagonal, i, acc[11]);

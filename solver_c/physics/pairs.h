@@ -475,8 +475,8 @@ OZ_FN oz_real oz_dilation_most(oz_real memory) {
 
 /* Lack that a free surface explains, over its colour gradient, that of a flat one being 1: of a
  * lattice's trace of K a layer has 0.423, either side of it 0.289. Half of a layer above a film has
- * half of both. For fluid of brief memory: threads of pastes part with less, and elastic fluid
- * bursts. */
+ * half of both. For fluid of brief memory next to walls: in the air drops would turn and streams
+ * swell, threads of pastes part with less, and elastic fluid bursts. */
 #define OZ_DILATION_OPEN 0.289f
 
 /* Lanes of fluid of brief memory that does not yield. */
@@ -485,15 +485,12 @@ OZ_FN oz_mask oz_forgets(const oz_frame *f, uint32_t i) {
   return f->has_yield ? brief & oz_not(oz_yield(f, i) > oz_set(0.0f)) : brief;
 }
 
-OZ_FN oz_real oz_dilation_open(const oz_frame *f, uint32_t i) {
-  return oz_select(oz_forgets(f, i), oz_set(OZ_DILATION_OPEN), oz_set(0.0f));
-}
-
 /* Volume that a particle of the interior has too much of, as a share of its own. A liquid bears
  * tension, and the density constraint, which is one-sided, does not see it: both projections ask
  * for dt div u = -dilation. trace: of K, which over the lattice's is a density of the start
  * positions; g2: |gradient_sum|^2, which tells the interior: fully below half of a flat surface's
- * value, not at all from that value on; most: oz_dilation_most; open: oz_dilation_open. */
+ * value, not at all from that value on; most: oz_dilation_most; open: OZ_DILATION_OPEN
+ * next to a wall. */
 OZ_FN oz_real oz_dilation(const oz_frame *f, oz_real trace, oz_real g2, oz_real most,
                           oz_real open) {
   oz_real zero = oz_set(0.0f), one = oz_set(1.0f), surface = oz_sqrt(g2) * (2.0f / f->g_ref);

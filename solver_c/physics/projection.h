@@ -206,11 +206,18 @@ OZ_FN oz_real oz_dilation_solid(const oz_frame *f, uint32_t i, const oz_s3 *Q) {
 #define OZ_DILATION_YIELDS 10.0f /* yield stresses up to which a paste is left alone */
 #define OZ_DILATION_BORE 1.5f    /* the same of the stress in Q, where there is a memory */
 #define OZ_DILATION_STRAIN 1.0f  /* of the strain, taken back in a substep at most */
-/* The same of fluid of brief memory: shear opens nothing, and films lack much. */
+/* The same of fluid of brief memory next to a wall: shear opens nothing, and films lack much. */
 #define OZ_DILATION_FORGETS 0.3f
 /* 1 over the pressure, in terms of the shear stress, from which K's lack may be order: a column
  * under its own weight has 0.58, one that is drawn -0.58 */
 #define OZ_DILATION_PRESSED 4.0f
+OZ_FN oz_real oz_dilation_bound(const oz_frame *f, uint32_t i) {
+  float bound[OZ_LANES];
+  for (uint32_t k = 0; k < OZ_LANES; k++)
+    bound[k] = f->contact_of && f->contact_of[i + k] ? OZ_DILATION_FORGETS : OZ_DILATION_STRAIN;
+  return oz_ld(bound, 0);
+}
+
 OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain,
                               const oz_residual_own *own) {
   oz_s3 e = *strain;
@@ -248,8 +255,8 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
   }
   oz_real order = oz_select(brief, OZ_DILATION_ORDER * (one - opened), zero);
   oz_real excess = oz_clamp(oz_ld(f->dilation, i) - order, zero, oz_set(OZ_DILATION_MOST));
-  oz_real most = rate * oz_select(forgets, oz_set(OZ_DILATION_FORGETS), oz_set(OZ_DILATION_STRAIN));
-  oz_real now = oz_min(f->dilation_pace * excess * share, most);
+  oz_real bound = oz_select(forgets, oz_dilation_bound(f, i), oz_set(OZ_DILATION_STRAIN));
+  oz_real now = oz_min(f->dilation_pace * excess * share, rate * bound);
   if (f->has_relaxation_time)
     now = oz_select(oz_keeps_shape(f, i), f->dilation_pace * oz_dilation_solid(f, i, &own->Q), now);
   oz_st(f->dilation, i, now);
