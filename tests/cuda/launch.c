@@ -108,7 +108,7 @@ static float apart(const state *s, uint32_t i, uint32_t j) {
  * by more. */
 static void nearly_the_same(const char *name, const char *const lanes[3], float tolerance) {
   for (int l = 0; l < 3; l++) {
-    seed = 6;
+    seed = 8;
     state s = without_bodies();
     float *so = malloc((size_t)s.n * 16), *otherwise = malloc((size_t)s.n * 16), most = 0.0f,
           worst = 0.0f;
