@@ -156,3 +156,12 @@ int verify_close(verify *v, kit *k) {
   kit_close(k);
   return ran;
 }
+
+int verify_in_drum(const void *drum, const double x[3]) {
+  const verify_drum *c = drum;
+  return x[0] * x[0] + x[2] * x[2] <= c->radius * c->radius && x[1] < c->height;
+}
+
+const char *verify_wall_name(uint32_t boundary) {
+  return boundary == OOZE_BOUNDARY_PARTICLES ? "particles" : "contact";
+}

@@ -59,6 +59,13 @@ int verify_close(verify *v, kit *k); /* the same, and the kit is closed */
 void verify_shells(verify *v);         /* part of boundary */
 void verify_springs_solids(verify *v); /* the part of springs that has solids in it */
 
+/* An upright cylinder on the floor, for kit_fill. */
+typedef struct verify_drum {
+  double radius, height;
+} verify_drum;
+int verify_in_drum(const void *drum, const double x[3]);
+const char *verify_wall_name(uint32_t boundary);
+
 /* ---- a cube that falls on a floor (dropped_cube.c) ---- */
 
 typedef struct verify_drop {

@@ -9,25 +9,13 @@
 
 static const double G = 9.81, FRAME = 1.0 / 24.0, MU = 10.0, RHO = 1400.0;
 
-typedef struct drum {
-  double radius, height;
-} drum;
-static int in_drum(const void *context, const double x[3]) {
-  const drum *c = context;
-  return x[0] * x[0] + x[2] * x[2] <= c->radius * c->radius && x[1] < c->height;
-}
-
-static const char *wall_name(uint32_t boundary) {
-  return boundary == OOZE_BOUNDARY_PARTICLES ? "particles" : "contact";
-}
-
 /* m: Huppert's radius after so many seconds. */
 static double huppert(double volume, double t) {
   return 0.894 * pow(G * volume * volume * volume * t / (3.0 * MU / RHO), 0.125);
 }
 
 static void heap(verify *v, kit *k, double d, uint32_t boundary) {
-  const drum c = {0.0317, 0.0317};
+  const verify_drum c = {0.0317, 0.0317};
   const double low[3] = {-0.04, 0.0, -0.04}, high[3] = {0.04, 0.0317, 0.04};
   ooze_material m;
   kit_open(k, verify_machine(v), d);
@@ -36,7 +24,7 @@ static void heap(verify *v, kit *k, double d, uint32_t boundary) {
   kit_floor(k, 1.0);
   ooze_material_default(&m);
   m.viscosity = (float)MU, m.density = (float)RHO;
-  kit_fill(k, kit_add(k, &m), low, high, in_drum, &c);
+  kit_fill(k, kit_add(k, &m), low, high, verify_in_drum, &c);
   kit_read(k);
 }
 
@@ -49,13 +37,14 @@ static double front(const kit *k, double d) {
 
 static void spreads(verify *v, double d, uint32_t boundary, double until) {
   char row[64], curve[80];
-  snprintf(row, sizeof row, "puddle.%s.%gmm", wall_name(boundary), 1000.0 * d);
+  snprintf(row, sizeof row, "puddle.%s.%gmm", verify_wall_name(boundary), 1000.0 * d);
   if (!verify_wants(v, row)) return;
   kit k;
   heap(v, &k, d, boundary);
   const double V = k.count * d * d * d;
   double first = 0.0, last = 0.0;
-  snprintf(curve, sizeof curve, "radius, m (over s), %s, %g mm", wall_name(boundary), 1000.0 * d);
+  snprintf(curve, sizeof curve, "radius, m (over s), %s, %g mm", verify_wall_name(boundary),
+           1000.0 * d);
   for (int frame = 1; kit_good(&k) && frame <= (int)lround(until / FRAME); ++frame) {
     kit_step(&k, FRAME, 8);
     const double t = frame * FRAME;
@@ -94,7 +83,7 @@ static double radius(verify *v, double d, uint32_t boundary, uint32_t substeps, 
   return got;
 }
 
-/* The same puddle by other numbers: what they change of its radius. */
+/* Radius of the same puddle with other numbers. */
 static void sweeps(verify *v) {
   static const uint32_t substeps[] = {4, 8, 16, 32};
   static const double separations[] = {0.006, 0.005, 0.004, 0.003};

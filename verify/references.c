@@ -10,18 +10,6 @@
 
 static const double G = 9.81, FRAME = 1.0 / 24.0;
 
-static const char *wall_name(uint32_t boundary) {
-  return boundary == OOZE_BOUNDARY_PARTICLES ? "particles" : "contact";
-}
-
-typedef struct drum {
-  double radius, height;
-} drum;
-static int in_drum(const void *context, const double x[3]) {
-  const drum *c = context;
-  return x[0] * x[0] + x[2] * x[2] <= c->radius * c->radius && x[1] < c->height;
-}
-
 /* ---- Taylor-Couette: torque and profile --------------------------------------------------- */
 
 static ooze_collider cylinder(kit *k, double radius, double half, int hollow, ooze_pose *pose,
@@ -42,7 +30,7 @@ static void couette(verify *v, uint32_t boundary) {
   const double d = 0.005, R1 = 0.05, R2 = 0.1, L = 6 * d, mu = 20.0, rho = 1000.0, omega = 1.0,
                dt = FRAME / 8.0;
   char row[64], curve[80];
-  snprintf(row, sizeof row, "couette.%s", wall_name(boundary));
+  snprintf(row, sizeof row, "couette.%s", verify_wall_name(boundary));
   if (!verify_wants(v, row)) return;
   kit k;
   ooze_pose pose, still;
@@ -104,7 +92,7 @@ static void couette(verify *v, uint32_t boundary) {
     if (b < 0 || b > 9) continue;
     sum[b] += (pz * (double)k.v[i][0] - px * (double)k.v[i][2]) / r, many[b] += 1.0;
   }
-  snprintf(curve, sizeof curve, "speed, m/s (over r, m), %s", wall_name(boundary));
+  snprintf(curve, sizeof curve, "speed, m/s (over r, m), %s", verify_wall_name(boundary));
   for (int b = 0; b < 10; ++b) {
     const double r = R1 + (b + 0.5) * (R2 - R1) / 10.0, u = A * r + B / r,
                  got = fabs(sum[b] / fmax(many[b], 1.0));
@@ -170,7 +158,7 @@ void verify_film(verify *v) {
  * ln(1 + k h) / k. */
 static void sink(verify *v, double d, double mu, double until) {
   const double rho = 1000.0;
-  const drum c = {0.02, 0.08};
+  const verify_drum c = {0.02, 0.08};
   const double low[3] = {-0.024, 0.0, -0.024}, high[3] = {0.024, 0.08, 0.024};
   char row[64], curve[80];
   snprintf(row, sizeof row, "sink.%gPas.%gmm", mu, 1000.0 * d);
@@ -178,7 +166,7 @@ static void sink(verify *v, double d, double mu, double until) {
   kit k;
   kit_open(&k, verify_machine(v), d);
   kit_floor(&k, 0.0);
-  kit_fill(&k, kit_fluid(&k, mu, 0.0), low, high, in_drum, &c);
+  kit_fill(&k, kit_fluid(&k, mu, 0.0), low, high, verify_in_drum, &c);
   double got = 0.0, exact = 1.0;
   snprintf(curve, sizeof curve, "height, m (over s), %g Pa s, %g mm", mu, 1000.0 * d);
   for (int f = 1; kit_good(&k) && f <= (int)lround(until / FRAME); ++f) {

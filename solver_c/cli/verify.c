@@ -214,7 +214,9 @@ int cli_verify(int argc, char **argv) {
   char command[512] = "ooze verify";
   for (int i = 1; i < argc; ++i) {
     const size_t at = strlen(command);
-    snprintf(command + at, sizeof command - at, " %s", argv[i]);
+    /* a page that is passed on names no folder of this machine */
+    const char *part = argv[i][0] == '/' ? strrchr(argv[i], '/') + 1 : argv[i];
+    snprintf(command + at, sizeof command - at, " %s", part);
   }
   const int unwritten = report && verify_report_write(report, command, &v, &r, &why) < 0;
   verify_release(&r);

@@ -214,7 +214,7 @@ static double spread_remembered(const ooze_solver *s, double dt) {
 #define VELOCITY_LAYERS 0.8
 #define VELOCITY_LEAST 4u
 #define VELOCITY_MOST 40u
-/* Thick fluid between walls that move: what pulls must reach the other wall, and come back, in a
+/* Thick fluid between walls that move: a pull must reach the other wall, and come back, in a
  * substep, or the fluid tears where it clings. */
 #define VELOCITY_DRAGGED 80u
 /* Surface tension that a substep bears mostly by viscosity: with ten iterations a drop of honey

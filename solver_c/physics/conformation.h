@@ -318,8 +318,8 @@ typedef struct {
 /* Row of a particle in a nozzle, by which bound_sums knows it; no size among others. */
 #define OZ_ROW_HELD -1e-30f
 
-/* The row of what nozzles hold: marked while none pours. Streams have thinner threads where their
- * mouths are damped (tests/physics/threads.c). */
+/* The row of particles in nozzles: marked while none pours. Streams have thinner threads where
+ * their mouths are damped (tests/physics/threads.c). */
 OZ_FN float oz_nozzles_row(const oz_frame *f) {
   float most = 0.0f;
   for (uint32_t k = 0; k < f->nozzle_count; k++) most = oz_maxf(most, f->nozzle[k].speed);

@@ -39,7 +39,7 @@ typedef struct oz_session {
   int mending;    /* earlier frames are stepped again to rewrite damaged files; no checkpoints */
   oz_lock *lock;  /* of the folder, while the run lasts */
   int unlockable; /* the disk knows no locks */
-  ooze_picture_options preview; /* what all previews share */
+  ooze_picture_options preview; /* options of all previews */
   int told_no_checkpoints, told_no_watch;
   double began;
   ooze_run_report report;

@@ -11,6 +11,10 @@ for part in 'laws.oldroyd.shear' '<polyline class="expected"' '<polyline class="
   'class="pass">pass' 'commit ' 'ooze verify laws.oldroyd --quick --report' '</html>'; do
   grep -qF "$part" "$page" || { echo "FAILED: the page lacks $part"; exit 1; }
 done
+if grep -nF "$folder" "$page"; then
+  echo "FAILED: the page names a folder of this machine"
+  exit 1
+fi
 if grep -nE 'https?:|<script|<link|src=' "$page"; then
   echo "FAILED: the page asks for something outside"
   exit 1

@@ -310,7 +310,7 @@ OZ_CASE(particles_and_surfaces_tell_how_rest_positions_are_mixed) {
     return h.isValid();
   };
   CHECK(cook(surface, 3) != nullptr, "%s", said(surface).c_str());
-  CHECK(!detail(solver) && !detail(surface)); // nobody asked for rest positions
+  CHECK(!detail(solver) && !detail(surface)); // without rest positions
   solver->set("rest", 1);
   solver->set("restperiod", 0.5);
   const double blend = ooze_rest_blend(4.0 / 24, 0.5);
@@ -326,7 +326,7 @@ OZ_CASE(particles_and_surfaces_tell_how_rest_positions_are_mixed) {
 }
 static void one_point(GU_Detail &g, double) { g.setPos3(g.appendPoint(), UT_Vector3(0, 1, 0)); }
 
-// Widest |x| and |z| of what a nozzle has poured.
+// Widest |x| and |z| of poured particles.
 static void spread(SOP_Node *solver, double out[2]) {
   out[0] = out[1] = 0;
   CHECK(cook(solver, 4) != nullptr, "%s", said(solver).c_str());

@@ -139,7 +139,7 @@ for key in seconds left file; do
 done
 grep -q '"event":"file","path":"j/points/small.0003.bgeo.sc"' lines || fail 'no file is told'
 tail -1 lines | grep -q '"event":"done","folder":"j"' || fail "the last line is $(tail -1 lines)"
-# the log goes on behind the one before, with what was said before the folder was there
+# the log goes on behind the one before, with messages from before the folder
 expect 0 'no whole checkpoint' "$ooze" run "$small" -o log/new --set 'output.frames=[1,2]' --resume
 expect 0 'log' "$ooze" run "$small" -o log/new --set 'output.frames=[1,3]' --resume
 [ "$(grep -c '^ooze .*, scene ' log/new/ooze.log)" = 2 ] || fail "$(cat log/new/ooze.log)"

@@ -89,7 +89,7 @@ typedef struct ooze_scene_info {
   const char *text;            /* the scene as it is run, with wedge and sets in it: JSON */
   uint32_t bodies;             /* entries: one may stand for several copies */
   uint32_t automatic_substeps; /* 1: `substeps` or more */
-  /* 1: picture has what frames and colours it, and clear materials have a depth, so that its
+  /* 1: picture has bounds and a range, and clear materials have a depth, so that its
    * pictures need no fit */
   uint32_t framed;
   double substep_seconds; /* s of the solver's time, at the first frame; 0: follows the motion */
@@ -169,8 +169,8 @@ OOZE_API ooze_result ooze_scene_picture(const ooze_scene *scene, double frame,
                                         const ooze_points *points, const ooze_surface *surface,
                                         const ooze_picture_options *options, ooze_image *out,
                                         ooze_message *why);
-/* Widens fit_bounds, fit_range and fit_size to what one frame shows. After all frames of a film
- * they hold its camera, colours and tints still. */
+/* Widens fit_bounds, fit_range and fit_size to the contents of one frame. After all frames of a
+ * film they hold its camera, colours and tints still. */
 OOZE_API ooze_result ooze_scene_picture_fit(const ooze_scene *scene, double frame,
                                             const ooze_points *points,
                                             ooze_picture_options *options, ooze_message *why);

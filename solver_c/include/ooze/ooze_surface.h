@@ -485,7 +485,7 @@ typedef struct ooze_render_desc {
   /* K, one a particle: looks that glow do so by them, as rock does, and darken as they cool; NULL:
    * evenly */
   const float *temperatures;
-  /* m: what looks without a depth and the soft shade are scaled by, so that several pictures have
+  /* m: scale of looks without a depth and of the soft shade, so that several pictures have
    * the same; 0: across the particles. Default 0. */
   float fluid_size;
 } ooze_render_desc;
