@@ -34,12 +34,12 @@ static uint32_t laws_of(const ooze_material *m) {
 }
 
 /* Pa s: viscosity from which on fluid of this material is thick at the scale of a particle, mu t /
- * rho d^2 above 0.3 with t = 1/240 s, and has a least memory. A paste has a memory of its own, and
- * so have the other models and schemes: infinity. */
+ * rho d^2 above 0.3 with t = 1/240 s, and has a least memory. A paste that thins has its rate of
+ * shear, and the other models and schemes have memories of their own: infinity. */
 static float thick_from(const ooze_solver *s, const ooze_material *m) {
   const float scale = 240.0f * m->density * s->separation * s->separation;
   if (s->params.model != OOZE_MODEL_CONFORMATION || s->params.scheme != OOZE_SCHEME_OOZE ||
-      m->yield_stress > 0)
+      (m->yield_stress > 0 && laws_of(m) & OZ_LAW_RATE))
     return INFINITY;
   return 0.3f * scale - m->solvent_viscosity;
 }

@@ -23,6 +23,7 @@ OZ_FN oz_mask oz_keeps_stress(const oz_frame *f, uint32_t i) {
   const oz_matter *m = f->matter;
   oz_mask keeps =
       oz_not(oz_given_relaxation_time(f, i) > least) & oz_not(oz_relaxation_time(f, i) < least);
+  if (f->has_yield) keeps &= oz_not(oz_yield(f, i) > zero);
   if (f->laws & OZ_LAW_RATE) keeps &= oz_not(oz_thins(f, i));
   if (f->laws & OZ_LAW_EXTENDS) keeps &= oz_not(oz_of_matter(f, i, &m->extensibility) > zero);
   if (f->laws & OZ_LAW_SECOND)

@@ -205,6 +205,9 @@ OZ_FN oz_real oz_dilation_solid(const oz_frame *f, uint32_t i, const oz_s3 *Q) {
  * velocities to be projected. The value stays for the position phase. */
 #define OZ_DILATION_YIELDS 10.0f /* yield stresses up to which a paste is left alone */
 #define OZ_DILATION_BORE 1.5f    /* the same of the stress in Q, where there is a memory */
+/* Layers whose weight strains a thinning paste of brief memory at most. With 2 thin streams part,
+ * without a bound chocolate that had cooled climbed the ball that it was poured on. */
+#define OZ_DILATION_LAYERS 4.0f
 #define OZ_DILATION_STRAIN 1.0f  /* of the strain, taken back in a substep at most */
 /* The same of fluid of brief memory next to a wall: shear opens nothing, and films lack much. */
 #define OZ_DILATION_FORGETS 0.3f
@@ -218,6 +221,24 @@ OZ_FN oz_real oz_dilation_bound(const oz_frame *f, uint32_t i) {
   return oz_ld(bound, 0);
 }
 
+/* The part of a strain by which a paste flows well beyond its yield stress: one at rest keeps its
+ * shape. Before the solve gravity alone strains the layer next to a wall, the more the finer the
+ * particles are; a paste with a memory knows its stress at the end of the last substep. */
+OZ_FN oz_real oz_dilation_paste(const oz_frame *f, uint32_t i, const oz_residual_own *own,
+                                oz_real whole) {
+  oz_real yield = (1.0f / oz_pressure_unit(f)) * oz_yield(f, i) * own->a, zero = oz_set(0.0f);
+  oz_real rate = oz_max(whole - OZ_DILATION_YIELDS * yield, zero);
+  if (f->has_relaxation_time) {
+    oz_s3 bore = own->Q;
+    (void)oz_s3_take_mean(&bore);
+    oz_real flows = oz_sqrt(0.5f * oz_s3_dot(&bore, &bore)) - OZ_DILATION_BORE * yield;
+    flows = oz_max(oz_min(whole, flows), zero);
+    oz_mask knows = oz_not(oz_relaxation_time(f, i) < oz_set(OZ_LEAST_MEMORY)) & (yield > zero);
+    rate += oz_select(knows, oz_yield_share(f, i) * (flows - rate), zero);
+  }
+  return rate;
+}
+
 OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain,
                               const oz_residual_own *own) {
   oz_s3 e = *strain;
@@ -225,21 +246,7 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
   if (f->has_relaxation_time) share *= oz_flow_share(f, i, oz_s3_trace(&own->Q));
   for (int c = 0; c < 3; c++) e.s[c] -= mean;
   oz_real rate = 0.5f * oz_sqrt(0.5f * oz_s3_dot(&e, &e));
-  /* Only matter that flows well beyond the yield stress: a paste comes to rest. Before the solve
-   * gravity alone strains the layer next to a wall, the more the finer the particles are; a paste
-   * with a memory knows its stress at the end of the last substep, and one that thins its rate. */
-  if (f->has_yield) {
-    oz_real yield = (1.0f / oz_pressure_unit(f)) * oz_yield(f, i) * own->a, whole = rate;
-    rate = oz_max(whole - OZ_DILATION_YIELDS * yield, oz_set(0.0f));
-    if (f->has_relaxation_time) {
-      oz_s3 bore = own->Q;
-      (void)oz_s3_take_mean(&bore);
-      oz_real flows = oz_sqrt(0.5f * oz_s3_dot(&bore, &bore)) - OZ_DILATION_BORE * yield;
-      flows = oz_max(oz_min(whole, flows), oz_set(0.0f));
-      oz_mask knows = (oz_relaxation_time(f, i) > oz_set(OZ_LEAST_MEMORY)) & (yield > oz_set(0.0f));
-      rate += oz_select(knows, oz_yield_share(f, i) * (flows - rate), oz_set(0.0f));
-    }
-  }
+  if (f->has_yield) rate = oz_dilation_paste(f, i, own, rate);
   oz_s3 carried = own->lam;
   oz_real pressure = oz_s3_take_mean(&carried), zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_mask forgets = oz_forgets(f, i);
@@ -252,6 +259,13 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
     oz_real was = (0.5f * f->dt) * own->a * shear / (oz_relaxation_time(f, i) + f->dt);
     oz_mask knows = oz_keeps_stress(f, i) & oz_enough(f, i) & forgets;
     rate = oz_select(knows, oz_min(rate, was), rate);
+  }
+  /* The strain before the solve is also that of a paste's own contraction, which is all that one
+   * without a memory knows. */
+  if (f->laws & OZ_LAW_RATE) {
+    const float weight = OZ_DILATION_LAYERS * 9.81f * f->d;
+    oz_real bears = 0.5f * own->a * oz_density(f, i) * (weight / oz_pressure_unit(f));
+    rate = oz_select(brief & oz_thins(f, i), oz_min(rate, bears), rate);
   }
   oz_real order = oz_select(brief, OZ_DILATION_ORDER * (one - opened), zero);
   oz_real excess = oz_clamp(oz_ld(f->dilation, i) - order, zero, oz_set(OZ_DILATION_MOST));
