@@ -205,10 +205,10 @@ OZ_FN oz_real oz_dilation_solid(const oz_frame *f, uint32_t i, const oz_s3 *Q) {
  * velocities to be projected. The value stays for the position phase. */
 #define OZ_DILATION_YIELDS 10.0f /* yield stresses up to which a paste is left alone */
 #define OZ_DILATION_BORE 1.5f    /* the same of the stress in Q, where there is a memory */
-/* Layers whose weight strains a thinning paste of brief memory at most. With 2 thin streams part,
- * without a bound chocolate that had cooled climbed the ball that it was poured on. */
+/* Layers whose weight strains a thinning paste of brief memory at most. With fewer thin
+ * streams part, without a bound stiff coats creep upwards. */
 #define OZ_DILATION_LAYERS 4.0f
-#define OZ_DILATION_STRAIN 1.0f  /* of the strain, taken back in a substep at most */
+#define OZ_DILATION_STRAIN 1.0f /* of the strain, taken back in a substep at most */
 /* The same of fluid of brief memory next to a wall: shear opens nothing, and films lack much. */
 #define OZ_DILATION_FORGETS 0.3f
 /* 1 over the pressure, in terms of the shear stress, from which K's lack may be order: a column

@@ -97,8 +97,8 @@ static double swims(ooze_material m) {
   return 1e3 * sqrt(sum / n);
 }
 
-/* Chocolate that had cooled climbed the ball that it was poured on, and ended in lumps: it gave
- * back volume that it had not gained, and the density pushed it outwards again. */
+/* They crept upwards, in lumps: they gave back volume that they had not gained, and the density
+ * pushed it outwards again. */
 OZ_CASE(stiff_paste_does_not_climb_a_ball) {
   ooze_material thins = chocolate(), plain;
   ooze_material_default(&plain);
