@@ -9,9 +9,11 @@
  *
  * A case registers itself, so there is no second list of them. A failed check prints the value it
  * found and ends its case; the others still run. `test_x word` runs the cases with
- * the word in their names, `test_x --list` names them. Checks belong on the main thread. Runs on
- * CMocka where there is one (OZ_HAVE_CMOCKA), otherwise on the few lines at the end of this file,
- * which need nothing but a C compiler. */
+ * the word in their names, `test_x --list` names them. A case that costs more than a few seconds is
+ * an OZ_CASE_SLOW: `test_x --quick` leaves it out, `test_x --slow` runs those alone, and ctest has
+ * a test x_slow of them, with the label slow. Checks belong on the main thread. Runs on CMocka
+ * where there is one (OZ_HAVE_CMOCKA), otherwise on the few lines at the end of this file, which
+ * need nothing but a C compiler. */
 #ifndef OZ_TESTS_CHECK_H
 #define OZ_TESTS_CHECK_H
 
@@ -28,7 +30,7 @@
 
 typedef struct oz_case {
   const char *name, *file;
-  int line;
+  int line, slow;
   void (*run)(void);
   struct oz_case *next;
 } oz_case;
@@ -52,12 +54,14 @@ static inline void oz_case_add(oz_case *c) {
   *at = c;
 }
 
-#define OZ_CASE(title)                                                \
-  static void title(void);                                            \
-  __attribute__((constructor)) static void oz_add_##title(void) {     \
-    static oz_case entry = {#title, __FILE__, __LINE__, title, NULL}; \
-    oz_case_add(&entry);                                              \
-  }                                                                   \
+#define OZ_CASE(title) OZ_CASE_(title, 0)
+#define OZ_CASE_SLOW(title) OZ_CASE_(title, 1)
+#define OZ_CASE_(title, slow)                                               \
+  static void title(void);                                                  \
+  __attribute__((constructor)) static void oz_add_##title(void) {           \
+    static oz_case entry = {#title, __FILE__, __LINE__, slow, title, NULL}; \
+    oz_case_add(&entry);                                                    \
+  }                                                                         \
   static void title(void)
 
 #if defined(__MINGW32__)
@@ -154,7 +158,10 @@ static inline void oz_check_result(const char *file, int line, const char *what,
   int main(int argc, char **argv) { return oz_run_cases(argc, argv); }
 
 static inline int oz_case_wanted(const oz_case *c, int argc, char **argv) {
-  return argc < 2 || strstr(c->name, argv[1]) != NULL;
+  if (argc < 2) return 1;
+  if (strcmp(argv[1], "--quick") == 0) return !c->slow;
+  if (strcmp(argv[1], "--slow") == 0) return c->slow;
+  return strstr(c->name, argv[1]) != NULL;
 }
 static inline int oz_list_cases(void) {
   for (const oz_case *c = oz_case_list; c; c = c->next) printf("%s\n", c->name);

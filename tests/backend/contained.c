@@ -1,5 +1,5 @@
 /* A fault of one particle stays with it; conserved quantities are kept.
- * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend TIMEOUT 120 */
+ * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend */
 #include "check.h"
 #include "solver_kit.h"
 #include "core/solver.h"

@@ -1,5 +1,5 @@
 /* The rest filter as the linear map that it is: two sweeps remove as much as three did, and no
- * motion gains by it. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend TIMEOUT 120 */
+ * motion gains by it. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend */
 #include "check.h"
 #include "solver_kit.h"
 #include "core/solver.h"

@@ -1,5 +1,5 @@
 /* The CPU's sort and neighbour lists against brute force, in every build of them that this machine
- * can run. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend TIMEOUT 120 */
+ * can run. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS backend */
 #include "check.h"
 #include "cpu/cpu.h"
 #include "physics/rows.h"

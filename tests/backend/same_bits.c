@@ -1,6 +1,6 @@
 /* Enough particles for a dozen chunks, so that threads really share them: the same bits from every
  * kind of tasks and at every number of threads, with walls, a stream, melting pots of materials and
- * a split step. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS threads TIMEOUT 180 */
+ * a split step. SPDX-License-Identifier: Apache-2.0 oz_test: LABELS threads */
 #include "check.h"
 #include "solver_kit.h"
 

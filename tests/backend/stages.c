@@ -1,5 +1,5 @@
 /* Every stage of stages.def, in every vector build, against its scalar twin.
- * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS stages TIMEOUT 120
+ * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS stages
  *
  * The model runs on a backend that is two: each call goes to the scalar build and to the vector
  * build. Before a stage the scalar one's arrays are copied to the other, so that both start from

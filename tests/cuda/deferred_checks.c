@@ -137,11 +137,11 @@ static void same_bits(float yield_stress) {
   }
 }
 OZ_CASE(a_substep_that_outgrows_its_room_is_run_again_with_the_same_bits) { same_bits(0.0f); }
-OZ_CASE(so_it_is_with_a_yield_stress_and_what_it_remembers) { same_bits(300.0f); }
+OZ_CASE_SLOW(so_it_is_with_a_yield_stress_and_what_it_remembers) { same_bits(300.0f); }
 
 /* The order depends on how many bits the sides of the box take. That is known when it is made
  * ahead, unless it has just changed; and a table of cells is there or not. */
-OZ_CASE(so_it_is_where_the_box_of_all_grows) {
+OZ_CASE_SLOW(so_it_is_where_the_box_of_all_grows) {
   static float ahead[6 * COUNT], other[6 * COUNT];
   static const char *const ways[] = {"side_streams", "cell_table", "status_carriers",
                                      "deferred_checks"};

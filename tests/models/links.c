@@ -1,5 +1,5 @@
 /* The model links: its paper's figures, in small. SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS models TIMEOUT 60 */
+ * oz_test: LABELS models */
 #include <stdlib.h>
 
 #include "check.h"

@@ -1,6 +1,6 @@
 /* The model springs against the paper's own order of doing things, and its own promises.
  * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS models TIMEOUT 60 LIBRARIES ooze_verify */
+ * oz_test: LABELS models LIBRARIES ooze_verify */
 #include "check.h"
 #include "solver_kit.h"
 #include "verify/springs_printed.h"

@@ -1,5 +1,5 @@
 /* Viscous fluid on bodies: dragged along, held, and left behind as a coat.
- * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS physics TIMEOUT 240 */
+ * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS physics */
 #include <math.h>
 #include <stdlib.h>
 
@@ -176,7 +176,7 @@ static double dipped(const ooze_material *of, float friction) {
   return (double)covered / points;
 }
 
-OZ_CASE(a_ball_drawn_out_of_a_bath_keeps_a_film) {
+OZ_CASE_SLOW(a_ball_drawn_out_of_a_bath_keeps_a_film) {
   const ooze_material thick = honey(), paste = chocolate();
   ooze_material thin = honey();
   thin.viscosity = 0.01f;

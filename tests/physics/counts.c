@@ -1,6 +1,6 @@
 /* Substeps and iterations that a step takes where the host leaves them to the solver.
  * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS physics TIMEOUT 240 */
+ * oz_test: LABELS physics */
 #include "check.h"
 #include "solver_kit.h"
 #include "ooze/ooze.h"

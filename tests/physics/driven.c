@@ -161,7 +161,7 @@ static uint32_t coat(float stick, float friction, uint32_t kind) {
   return stuck;
 }
 
-OZ_CASE(a_ball_drawn_out_of_chocolate_keeps_a_coat_where_it_sticks) {
+OZ_CASE_SLOW(a_ball_drawn_out_of_chocolate_keeps_a_coat_where_it_sticks) {
   const uint32_t clean = coat(0.0f, 0.0f, OOZE_BODY_RIGID),
                  coated = coat(60.0f, 1.0f, OOZE_BODY_RIGID),
                  soft = coat(60.0f, 1.0f, OOZE_BODY_SOFT);

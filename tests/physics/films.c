@@ -1,6 +1,6 @@
 /* Films of one and two layers on a wall: two run as thick fluid of their depth does, the rest of
  * them levels into one, and one that is thinner than a particle spreads evenly.
- * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS physics TIMEOUT 120 */
+ * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS physics */
 #include <math.h>
 #include <stdlib.h>
 

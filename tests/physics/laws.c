@@ -1,6 +1,6 @@
 /* Laws of flow: state that goes through a checkpoint, and the effect of each law on a drop.
  * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS physics TIMEOUT 120 */
+ * oz_test: LABELS physics */
 #include "check.h"
 #include "solver_kit.h"
 #include "ooze/ooze.h"
@@ -147,7 +147,7 @@ static void stands(const ooze_material *m) {
   ooze_solver_destroy(s);
 }
 
-OZ_CASE(modes_of_any_stiffness_stand) {
+OZ_CASE_SLOW(modes_of_any_stiffness_stand) {
   ooze_material first, second;
   ooze_material_default(&first);
   first.viscosity = 1e12f, first.relaxation_time = 1;

@@ -1,6 +1,6 @@
 /* Cream that a nozzle is lifted off: nothing flies away, and a peak stays.
  * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS physics TIMEOUT 240 */
+ * oz_test: LABELS physics */
 #include <math.h>
 
 #include "check.h"

@@ -1,6 +1,6 @@
 /* No-slip at a wall with friction: fluid pushed along a floor moves as Stokes' first problem has
  * it, and pulls the floor along; a slippery floor does neither. Thin films, and fluid that leaves.
- * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS physics TIMEOUT 240 */
+ * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS physics */
 #include <math.h>
 #include <stdlib.h>
 
@@ -259,7 +259,7 @@ static void necks(float relaxation_time, const pull *at, int count) {
   }
 }
 
-OZ_CASE(what_is_thick_necks_between_plates) {
+OZ_CASE_SLOW(what_is_thick_necks_between_plates) {
   /* slowly, with plates that stick as well; and so fast that a substep strains it by a twentieth */
   static const pull at[3] = {{0.1, 1.8, 0.0f}, {0.1, 3.5, 1000.0f}, {0.3, 2.5, 1000.0f}};
   necks(0.0f, at, 3);

@@ -1,6 +1,6 @@
 /* No-slip at walls of boundary particles: Stokes' first problem with its pull on the floor, a
  * slippery floor, films, and fluid that turns with its cup.
- * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS physics TIMEOUT 240 */
+ * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS physics */
 #include <math.h>
 #include <stdlib.h>
 
@@ -128,7 +128,7 @@ static void slid(uint32_t isa, int sheet, float friction, double mean[3]) {
 
 /* A row of points is bumpy, and blocks took hold of it: one of 2000 Pa s lost 2 to 10% of its speed
  * on a slippery slope, by the vector build, and drifted sideways by up to 0.15 m/s of 1.45. */
-OZ_CASE(a_block_slides_freely_over_slippery_points) {
+OZ_CASE_SLOW(a_block_slides_freely_over_slippery_points) {
   static const uint32_t isa[2] = {OOZE_ISA_SCALAR, OOZE_ISA_AUTO};
   for (int sheet = 0; sheet < 2; ++sheet)
     for (int k = 0; k < 2; ++k) {
@@ -142,7 +142,7 @@ OZ_CASE(a_block_slides_freely_over_slippery_points) {
 }
 
 /* A hundredth of friction took a third of the speed, whatever the viscosity. */
-OZ_CASE(friction_of_points_holds_the_more_the_greater_it_is) {
+OZ_CASE_SLOW(friction_of_points_holds_the_more_the_greater_it_is) {
   static const float friction[7] = {0.0f, 0.01f, 0.05f, 0.1f, 0.2f, 0.5f, 1.0f};
   double before = 0.0;
   for (int k = 0; k < 7; ++k) {
@@ -189,7 +189,7 @@ OZ_CASE(a_film_on_points_drains_as_one_and_slower_where_it_is_thinner) {
 
 /* Fluid that has its cup's spin of 5 rad/s keeps it, without a torque: points half a separation
  * behind the wall move faster than the wall's surface, and must not drag. */
-OZ_CASE(fluid_turns_with_its_cup_of_points) {
+OZ_CASE_SLOW(fluid_turns_with_its_cup_of_points) {
   enum { SIDE = 16, LAYERS = 10 };
   static float x[SIDE * SIDE * LAYERS][3], v[SIDE * SIDE * LAYERS][3];
   const double spin = 5.0, R = 0.08, dt = 1.0 / 192.0;

@@ -1,6 +1,6 @@
 /* Fluid at rest in a box keeps its volume, and more iterations keep more of it.
  * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS physics TIMEOUT 240 */
+ * oz_test: LABELS physics */
 #include "check.h"
 #include "solver_kit.h"
 #include "ooze/ooze.h"

@@ -1,6 +1,6 @@
 /* Particle shifting keeps a flowing body whole, and leaves bodies alone that do not flow.
  * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS physics TIMEOUT 480 */
+ * oz_test: LABELS physics */
 #include "check.h"
 #include "solver_kit.h"
 #include "ooze/ooze.h"
@@ -78,7 +78,7 @@ OZ_CASE(a_collapsing_cylinder_holds_together_with_shifting) {
 
 /* Particles that are shifted along a wall creep along it, the further the more substeps: such a
  * body ran out to 1.5 times its width, and threw drops. */
-OZ_CASE(a_floor_of_points_holds_it_at_any_substep) {
+OZ_CASE_SLOW(a_floor_of_points_holds_it_at_any_substep) {
   static const struct {
     uint32_t substeps;
     int points;
@@ -101,7 +101,7 @@ OZ_CASE(a_floor_of_points_holds_it_at_any_substep) {
  * one layer and a half deep in the end. The lack above such a film is no volume that tension has
  * opened (oz_dilation): taken back, it pressed the puddle out to 1.18 of its radius in a second and
  * to 1.48 in five. */
-OZ_CASE(a_puddle_on_points_is_as_wide_as_huppert_has_it) {
+OZ_CASE_SLOW(a_puddle_on_points_is_as_wide_as_huppert_has_it) {
   const double wide = 0.0317, d = (double)separation;
   const double mu = 10.0, density = 1400.0, until = 1.0;
   ooze_solver *s = cpu_solver(separation);

@@ -1,6 +1,6 @@
 /* Solids: jelly of 2 kPa keeps its volume in an impact, and between plates it stays whole.
  * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS physics TIMEOUT 240 */
+ * oz_test: LABELS physics */
 #include <math.h>
 #include <stdlib.h>
 
@@ -90,7 +90,7 @@ static int by_height(const void *a, const void *b) {
 
 /* A column of 32 by 24 mm between sticky plates, drawn at 0.1 m/s: a pull of 2.1 kPa, which it has
  * at a third more of its length, takes it off one of them. Before, it tore inside at a fifth. */
-OZ_CASE(jelly_between_plates_comes_off_in_one_piece) {
+OZ_CASE_SLOW(jelly_between_plates_comes_off_in_one_piece) {
   enum { ACROSS = 16, LAYERS = 12 };
   static const double d = 0.002, dt = 1.0 / 24.0, rate = 0.1;
   ooze_solver *s = cpu_solver((float)d);

@@ -1,6 +1,6 @@
 /* A stream is round and even from its nozzle on, whatever its radius.
  * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS physics TIMEOUT 240 */
+ * oz_test: LABELS physics */
 #include "check.h"
 #include "solver_kit.h"
 #include "ooze/ooze.h"
@@ -155,7 +155,7 @@ static poured pour_with_few_iterations(void) {
   return r;
 }
 
-OZ_CASE(few_iterations_pour_honey_whole) {
+OZ_CASE_SLOW(few_iterations_pour_honey_whole) {
   const poured r = pour_with_few_iterations();
   /* converged: 0.94 and 0; without a start from the last stress 0.70, and 0.24 are crowded */
   CHECK(r.stream > 0.8, "the stream has a density of %g", r.stream);

@@ -196,7 +196,7 @@ OZ_CASE(corners_of_honey_are_rounder_with_more_tension) {
   CHECK_EQ(times_told, 0);
 }
 
-OZ_CASE(few_and_many_substeps_round_honey_alike) {
+OZ_CASE_SLOW(few_and_many_substeps_round_honey_alike) {
   uint32_t held;
   const double few = corners_after(0.05f, 4, &held), many = corners_after(0.05f, 40, &held);
   printf("corners reach %g radii with 4 substeps, %g with 40\n", few, many);

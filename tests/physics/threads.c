@@ -1,6 +1,6 @@
 /* Threads of what relaxes and of pastes: thin streams, drawn out by their weight, do not tear.
  * SPDX-License-Identifier: Apache-2.0
- * oz_test: LABELS physics TIMEOUT 240 */
+ * oz_test: LABELS physics */
 #include <stdlib.h>
 #include "check.h"
 #include "solver_kit.h"
@@ -37,7 +37,7 @@ static double widest(const ooze_material *m, uint32_t substeps) {
 }
 
 /* Runny cream with 64 substeps holds or parts by the last digit. */
-OZ_CASE(a_thin_stream_of_what_relaxes_stays_whole) {
+OZ_CASE_SLOW(a_thin_stream_of_what_relaxes_stays_whole) {
   static const struct {
     const char *name;
     float density, viscosity, relaxation_time;

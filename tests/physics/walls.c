@@ -1,5 +1,4 @@
-/* Walls, plates, bricks and nozzles in the whole solver. SPDX-License-Identifier: Apache-2.0
- * oz_test: TIMEOUT 120 */
+/* Walls, plates, bricks and nozzles in the whole solver. SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 
 OZ_TEST_MAIN()

@@ -1,7 +1,7 @@
 /* Each allocation of each call fails in turn, alone or with all that follow: the call says so, the
  * state is unchanged, the call works once there is memory again, and everything comes back in the
  * end. Set-up and whole steps are in tests/api/memory.c; here are the calls between.
- * SPDX-License-Identifier: Apache-2.0 oz_test: TIMEOUT 120 */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 #include "heap.h"
 #include "solver_kit.h"

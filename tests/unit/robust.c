@@ -1,5 +1,5 @@
 /* Extreme but allowed input: whatever happens, every number stays finite, and one strange particle
- * does not take the others with it. SPDX-License-Identifier: Apache-2.0 oz_test: TIMEOUT 120 */
+ * does not take the others with it. SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 #include "solver_kit.h"
 

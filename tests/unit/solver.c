@@ -1,5 +1,5 @@
 /* Whole steps through the public interface: small scenes whose answer is known.
- * SPDX-License-Identifier: Apache-2.0 oz_test: TIMEOUT 60 */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 #include "solver_kit.h"
 

@@ -1,5 +1,5 @@
 /* A jump of speed that no force explains ends a step, and every speed that has a reason does not.
- * SPDX-License-Identifier: Apache-2.0 oz_test: TIMEOUT 120 */
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "check.h"
 #include "solver_kit.h"
 

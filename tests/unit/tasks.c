@@ -1,5 +1,5 @@
 /* Any tasks run each chunk once, and are done when the call returns.
- * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS threads TIMEOUT 60 */
+ * SPDX-License-Identifier: Apache-2.0 oz_test: LABELS threads */
 #include "base/tasks.h"
 #include "check.h"
 
