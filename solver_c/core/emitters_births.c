@@ -258,6 +258,8 @@ void oz_emitters_frame(const oz_emitters *e, double f0, double f1, double dt, oz
     memcpy(out->p1, to.position, sizeof out->p1);
     memcpy(out->q1, to.rotation, sizeof out->q1);
     out->speed = (float)e->slot[i].pace;
+    /* Poiseuille's 4 v r / R^2, its mean over the section of a round tube */
+    out->shear_rate = (float)(8.0 / 3.0 * e->slot[i].pace / sqrt(oz_mouth_area(d) / PI));
     out->disturbance = d->disturbance;
     out->seed = d->seed;
   }

@@ -26,6 +26,8 @@ OZ_FN void oz_nozzle_item(const oz_frame *f, uint32_t i) {
     float angle = 6.2831853f * oz_random(z->seed, f->id[i], 1),
           side[3] = {r * cosf(angle), 0.0f, r * sinf(angle)};
     f->source[i] = 0;
+    if ((f->laws & OZ_LAW_RATE) && f->shear_rate)
+      f->shear_rate[i] = oz_maxf(f->shear_rate[i], z->shear_rate);
     oz_turn(z->q0, side, side);
     for (int k = 0; k < 3; k++) u[k] += side[k];
     return;

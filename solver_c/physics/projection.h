@@ -205,10 +205,7 @@ OZ_FN oz_real oz_dilation_solid(const oz_frame *f, uint32_t i, const oz_s3 *Q) {
  * velocities to be projected. The value stays for the position phase. */
 #define OZ_DILATION_YIELDS 10.0f /* yield stresses up to which a paste is left alone */
 #define OZ_DILATION_BORE 1.5f    /* the same of the stress in Q, where there is a memory */
-/* Layers whose weight strains a thinning paste of brief memory at most. With fewer thin
- * streams part, without a bound stiff coats creep upwards. */
-#define OZ_DILATION_LAYERS 4.0f
-#define OZ_DILATION_STRAIN 1.0f /* of the strain, taken back in a substep at most */
+#define OZ_DILATION_STRAIN 1.0f  /* of the strain, taken back in a substep at most */
 /* The same of fluid of brief memory next to a wall: shear opens nothing, and films lack much. */
 #define OZ_DILATION_FORGETS 0.3f
 /* 1 over the pressure, in terms of the shear stress, from which K's lack may be order: a column
@@ -260,12 +257,11 @@ OZ_FN oz_real oz_dilation_now(const oz_frame *f, uint32_t i, const oz_s3 *strain
     oz_mask knows = oz_keeps_stress(f, i) & oz_enough(f, i) & forgets;
     rate = oz_select(knows, oz_min(rate, was), rate);
   }
-  /* The strain before the solve is also that of a paste's own contraction, which is all that one
-   * without a memory knows. */
+  /* The strain before the solve is also that of a fluid's own contraction: what thins remembers how
+   * fast it flows. */
   if (f->laws & OZ_LAW_RATE) {
-    const float weight = OZ_DILATION_LAYERS * 9.81f * f->d;
-    oz_real bears = 0.5f * own->a * oz_density(f, i) * (weight / oz_pressure_unit(f));
-    rate = oz_select(brief & oz_thins(f, i), oz_min(rate, bears), rate);
+    oz_real was = (0.5f * f->dt) * oz_ld_or_none(f->shear_rate, i);
+    rate = oz_select(brief & oz_thins(f, i), oz_min(rate, was), rate);
   }
   oz_real order = oz_select(brief, OZ_DILATION_ORDER * (one - opened), zero);
   oz_real excess = oz_clamp(oz_ld(f->dilation, i) - order, zero, oz_set(OZ_DILATION_MOST));

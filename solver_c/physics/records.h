@@ -147,6 +147,7 @@ typedef struct oz_nozzle {
   float p0[3], q0[4]; /* pose of the mouth at the start of the substep */
   float p1[3], q1[4]; /* pose of the mouth at the end of the substep */
   float speed;        /* m/s: of the flow within the nozzle */
+  float shear_rate;   /* 1/s: mean of a tube's flow, which thinning fluid remembers */
   float disturbance;  /* m/s */
   uint32_t seed;
 } oz_nozzle;

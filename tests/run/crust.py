@@ -57,7 +57,7 @@ inside = [p[3] for c in thick.values() for p in c[:-1] if c[-1][2] - p[2] > 1.5 
 mean = sum(top.values()) / len(top)
 below = sum(inside) / len(inside)
 check(len(top) > 20, "%d columns" % len(top))
-check(mean < below - 30, "the top has %.0f K, the inside %.0f K" % (mean, below))
+check(mean < below - 20, "the top has %.0f K, the inside %.0f K" % (mean, below))
 
 # a particle of the top beside those around it: 43 K with a surface by lack of neighbours, 15 now
 rough = []
