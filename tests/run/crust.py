@@ -3,14 +3,14 @@ of the flow, evenly, and hardly the inside; the front moves on under the crust.
 SPDX-License-Identifier: Apache-2.0"""
 import math
 import os
-import struct
 import subprocess
 import sys
 import tempfile
 
+from ply import particles
+
 ooze, source = (os.path.abspath(p) for p in sys.argv[1:3])
 SEPARATION, SLOPE, EARLY, LATE = 0.012, math.radians(20.0), 60, 90
-TYPES = {"float": "f", "double": "d", "int": "i", "uint": "I", "uchar": "B", "char": "b"}
 failures = 0
 
 
@@ -22,16 +22,8 @@ def check(good, told):
 
 def points(folder, frame):
     """Of each particle: way down the slope, across it, height above it, temperature."""
-    with open(os.path.join(folder, "points", "lava_crust.%04d.ply" % frame), "rb") as file:
-        head, body = file.read().split(b"end_header\n", 1)
-    names, kinds = [], "<"
-    for line in head.decode().splitlines():
-        word = line.split()
-        if word[0] == "property":
-            kinds += TYPES[word[1]]
-            names.append(word[2])
     c, s = math.cos(SLOPE), math.sin(SLOPE)
-    rows = (dict(zip(names, row)) for row in struct.iter_unpack(kinds, body))
+    rows = particles(os.path.join(folder, "points", "lava_crust.%04d.ply" % frame))
     return [(r["x"] * c - r["y"] * s, r["z"], r["x"] * s + r["y"] * c, r["temperature"])
             for r in rows if r["x"] > -0.13]  # without the stream that comes down
 
