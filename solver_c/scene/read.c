@@ -95,6 +95,20 @@ static const char *key_meant(const char *word, const char *const *names, size_t 
   return oz_nearest(word, names, count);
 }
 
+static int one_of(const char *word, const char *const *words, size_t count) {
+  for (size_t k = 0; k < count; ++k)
+    if (strcmp(word, words[k]) == 0) return 1;
+  return 0;
+}
+
+/* A word for keyframes in a group that takes them. */
+static int keyframes_meant(const char *group, const char *word) {
+  static const char *const words[] = {"keyframes", "keyframe", "keys", "animation"},
+                           *const groups[] = {"solver", "material", "collider", "emitter", "body"};
+  return one_of(word, words, sizeof words / sizeof *words) &&
+         one_of(group, groups, sizeof groups / sizeof *groups);
+}
+
 ooze_result oz_check_keys(oz_reader *r, const char *group, json_t *object) {
   const char *key;
   json_t *value;
@@ -112,9 +126,13 @@ ooze_result oz_check_keys(oz_reader *r, const char *group, json_t *object) {
     near = key_meant(key, names, count);
     size_t mark = oz_down(r, key);
     ooze_result result =
-        near ? oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no such key; did you mean %s?", near)
-             : oz_refuse(r, OOZE_ERROR_NOT_FOUND,
-                         "there is no such key; `ooze schema %s` lists those that fit", group);
+        keyframes_meant(group, key)
+            ? oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                        "there is no such key; keyframes take the place of a value: "
+                        "\"position\": {\"keys\": [[seconds, [x, y, z]], ...]}")
+        : near ? oz_refuse(r, OOZE_ERROR_NOT_FOUND, "there is no such key; did you mean %s?", near)
+               : oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                           "there is no such key; `ooze schema %s` lists those that fit", group);
     oz_up(r, mark);
     return result;
   }

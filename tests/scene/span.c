@@ -98,6 +98,7 @@ OZ_CASE(spans_that_cannot_be_are_refused_by_key_value_and_what_fits) {
   refused(TAP, "emitters.tap.til=1", "did you mean until?");
   refused(TAP, "emitters.tap.stop=1", "did you mean until?");
   refused(TAP, "emitters.tap.direction=1", "did you mean rotate?");
+  refused(TAP, "emitters.tap.keyframes=1", "keyframes take the place of a value");
   refused(BOX,
           "fluids.tank={\"material\": \"honey\", \"shape\": \"sphere\", \"radius\": 0.05, "
           "\"emit\": \"volume\", \"from\": 2, "
