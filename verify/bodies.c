@@ -207,11 +207,12 @@ static void floats(verify *v, double density, uint32_t wide, uint32_t high, uint
   const double at[3] = {
       0.0, high * d + tall * (0.5 - share) + edge * edge * tall * share / A + 0.6 * d, 0.0};
   const uint32_t fluid_count = wide * high * wide;
-  char name[32];
+  char name[32], curve[48];
   kit k;
   ooze_body_state b;
   double depth = 0.0, packed = 0.0, tilt = 0.0, samples = 0.0, bob = 0.0;
   snprintf(name, sizeof name, "density-%.0f", density);
+  snprintf(curve, sizeof curve, "submerged share (over s), %.0f kg/m^3", density);
   if (!verify_wants(v, name)) return;
   kit_open(&k, verify_machine(v), d);
   kit_iterations(&k, 10, 10);
@@ -240,13 +241,16 @@ static void floats(verify *v, double density, uint32_t wide, uint32_t high, uint
   int steps = (int)lround(duration / DT);
   for (int step = 1; kit_good(&k) && step <= steps; ++step) {
     kit_step(&k, DT, 1);
-    if (step <= steps - 60) continue;
+    const int drawn = step % (steps / 30) == 0, settled = step > steps - 60;
+    if (!drawn && !settled) continue;
     double mean = 0.0;
     kit_read(&k);
     kit_body_read(&k, body, &b);
     if (!kit_good(&k)) break;
     for (uint32_t i = 0; i < fluid_count; ++i) mean += (double)k.x[i][1] / fluid_count;
     double zb = (double)b.centre[1] - 0.5 * tall, H = level_of(mean, A, edge * edge, zb);
+    if (drawn) verify_point(v, curve, step * DT, (H - zb) / tall, share);
+    if (!settled) continue;
     double volume = A * H - edge * edge * (H > zb ? H - zb : 0.0);
     depth += (H - zb) / tall;
     packed += fluid_count * d * d * d / volume;

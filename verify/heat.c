@@ -10,6 +10,7 @@
 
 #include "check.h"
 
+enum { CURVE = 20 }; /* points of a curve over time */
 static const double d = 0.01, cold = 300.0, warm = 310.0, capacity = 2000.0, density = 1000.0;
 
 static void still(kit *k) {
@@ -66,10 +67,25 @@ static float *values(kit *k, ooze_attribute what) {
   return out;
 }
 
-/* The half-infinite slab: T = warm - (warm - cold) erf(x / (2 sqrt(a t))). */
+/* Mean over all particles. */
+static double mean_of(kit *k, ooze_attribute what) {
+  kit_read(k);
+  float *each = values(k, what);
+  double sum = 0.0;
+  for (uint32_t i = 0; each && i < k->count; ++i) sum += (double)each[i];
+  free(each);
+  return k->count ? sum / k->count : 0.0;
+}
+
+/* The half-infinite slab: T = warm - (warm - cold) erf(x / (2 sqrt(a t))); reach: sqrt(a t). */
+static double slab_at(double x, double reach) {
+  return warm - (warm - cold) * erf(x / (2.0 * reach));
+}
+
 static void slab(verify *v, uint32_t wide, uint32_t steps) {
   const double a = 1e-5, dt = 0.5;
   const uint32_t n[3] = {60, wide, wide};
+  double sum[60] = {0.0};
   kit k;
   if (!verify_wants(v, "slab")) return;
   kit_open(&k, verify_machine(v), d);
@@ -82,9 +98,14 @@ static void slab(verify *v, uint32_t wide, uint32_t steps) {
   if (verify_ran(v, &k) && T) {
     double worst = 0.0, reach = sqrt(a * dt * steps);
     for (uint32_t i = 0; i < k.count; ++i) {
-      double expected = warm - (warm - cold) * erf((double)k.x[i][0] / (2.0 * reach));
+      const double expected = slab_at((double)k.x[i][0], reach);
       worst = fmax(worst, fabs((double)T[i] - expected) / (warm - cold));
+      const double layer = floor((double)k.x[i][0] / d);
+      if (layer >= 0.0 && layer < n[0]) sum[(int)layer] += (double)T[i] / (wide * wide);
     }
+    for (uint32_t j = 0; j < n[0]; ++j)
+      verify_point(v, "temperature, K (over depth, m)", (j + 0.5) * d, sum[j],
+                   slab_at((j + 0.5) * d, reach));
     verify_at_most(v, worst, 0.02, "", "slab");
     verify_note(v,
                 "largest difference from the error function, over the wall's; sqrt(a t) is %.1f d",
@@ -99,7 +120,7 @@ static void slab(verify *v, uint32_t wide, uint32_t steps) {
 static void stefan(verify *v, double number, double lambda, uint32_t wide, uint32_t steps) {
   const double a = 1e-5, dt = 0.5;
   const uint32_t n[3] = {60, wide, wide};
-  char name[24];
+  char name[24], curve[48];
   kit k;
   snprintf(name, sizeof name, "stefan%g", number);
   if (!verify_wants(v, name)) return;
@@ -107,7 +128,13 @@ static void stefan(verify *v, double number, double lambda, uint32_t wide, uint3
   still(&k);
   wall(&k, warm);
   bar(&k, a, number, n);
-  for (uint32_t i = 0; kit_good(&k) && i < steps; ++i) kit_step(&k, dt, 1);
+  snprintf(curve, sizeof curve, "molten, m (over s), St %g", number);
+  for (uint32_t i = 1; kit_good(&k) && i <= steps; ++i) {
+    kit_step(&k, dt, 1);
+    if (i % (steps / CURVE)) continue;
+    verify_point(v, curve, i * dt, mean_of(&k, OOZE_MELT) * n[0] * d,
+                 2.0 * lambda * sqrt(a * dt * i));
+  }
   kit_read(&k);
   float *melt = values(&k, OOZE_MELT);
   if (verify_ran(v, &k) && melt) {
@@ -182,6 +209,7 @@ static void lumped(verify *v, double film, double emissivity, int floor, const c
   const double flow = film + emissivity * 5.670374e-8 * hot * hot * hot;
   const double time = density * capacity / (area * flow), dt = 0.01 * time;
   double T = hot, mean = 0.0;
+  char curve[48];
   ooze_material m;
   kit k;
   if (!verify_wants(v, name)) return;
@@ -202,16 +230,19 @@ static void lumped(verify *v, double film, double emissivity, int floor, const c
   kit_block(&k, kit_add(&k, &m), n, low);
   /* steps of a second at most, as ooze_step takes them */
   const uint32_t cuts = (uint32_t)ceil(dt);
-  for (int i = 0; i < 100; ++i)
+  snprintf(curve, sizeof curve, "temperature, K (over s), %s", name);
+  for (int i = 1; i <= 100; ++i) {
     for (uint32_t c = 0; kit_good(&k) && c < cuts; ++c) kit_step(&k, dt / cuts, 1);
+    /* by small steps, which hold for both together */
+    for (int j = 0; j < 1000; ++j)
+      T -= 1e-5 * time * area / (density * capacity) *
+           (film * (T - air) + emissivity * 5.670374e-8 * (pow(T, 4.0) - pow(air, 4.0)));
+    if (i % (100 / CURVE) == 0) verify_point(v, curve, i * dt, mean_of(&k, OOZE_TEMPERATURE), T);
+  }
   kit_read(&k);
   float *each = values(&k, OOZE_TEMPERATURE);
   if (verify_ran(v, &k) && each) {
     for (uint32_t i = 0; i < k.count; ++i) mean += (double)each[i] / k.count;
-    /* by small steps, which hold for both together */
-    for (int i = 0; i < 100000; ++i)
-      T -= 1e-5 * time * area / (density * capacity) *
-           (film * (T - air) + emissivity * 5.670374e-8 * (pow(T, 4.0) - pow(air, 4.0)));
     verify_within(v, (hot - mean) / (hot - T), 1.0, 0.05, "", "%s", name);
     verify_note(v, "heat lost until %.0f K, over the closed form's", T);
   }
@@ -255,14 +286,18 @@ static void crust(verify *v, uint32_t wide, uint32_t steps) {
     (void)ooze_attribute_write(k.solver, OOZE_MELT, 0, n[0] * wide * wide, 0, melt);
   }
   free(melt);
-  for (uint32_t i = 0; kit_good(&k) && i < steps; ++i) kit_step(&k, dt, 1);
+  const double slow = conductivity / film, rate = conductivity * (warm - cold) / (density * latent);
+  for (uint32_t i = 1; kit_good(&k) && i <= steps; ++i) {
+    kit_step(&k, dt, 1);
+    if (i % (steps / CURVE)) continue;
+    verify_point(v, "crust, m (over s)", i * dt, (1.0 - mean_of(&k, OOZE_MELT)) * n[0] * d,
+                 sqrt(slow * slow + 2.0 * rate * dt * i) - slow);
+  }
   kit_read(&k);
   melt = values(&k, OOZE_MELT);
   if (verify_ran(v, &k) && melt) {
     double frozen = 0.0;
-    const double slow = conductivity / film,
-                 drive = conductivity * (warm - cold) * dt * steps / (density * latent);
-    const double expected = (sqrt(slow * slow + 2.0 * drive) - slow) / d;
+    const double expected = (sqrt(slow * slow + 2.0 * rate * dt * steps) - slow) / d;
     for (uint32_t i = 0; i < k.count; ++i) frozen += 1.0 - (double)melt[i];
     verify_within(v, frozen / (wide * wide), expected, 0.05, "d", "crust");
     verify_note(v, "thickness of the crust; the air's resistance is that of %.1f d", slow / d);
