@@ -36,7 +36,7 @@ typedef struct render_job {
   ooze_image *cells; /* of a sheet */
   char (*names)[64]; /* below the cells */
 
-  uint32_t made;
+  uint32_t made, filled, seen; /* filled: of caches with particles; seen: that show some */
   cli_progress shown;
   ooze_message why;
 } render_job;
@@ -109,6 +109,10 @@ static ooze_result draw_cache(render_job *job, const char *cache, int frame, ooz
   if (result >= 0)
     result =
         ooze_scene_picture(job->beside.scene, frame, points, NULL, &job->picture, image, &job->why);
+  if (result >= 0 && ooze_points_count(points) > 0) {
+    ++job->filled;
+    job->seen += image->fluid_pixels > 0;
+  }
   cli_idle();
   ooze_points_destroy(points);
   return result;
@@ -260,6 +264,11 @@ static ooze_result render_all(render_job *job) {
   if (job->movie) result = close_film(job, result);
 
   if (result < 0 && job->why.text[0]) cli_error("render: %s", job->why.text);
+  if (result >= 0 && job->filled && !job->seen)
+    cli_error(
+        "render: warning: none of the fluid is seen: a collider hides it, or it is out of the "
+        "frame; --azimuth, --elevation and --zoom move the camera (--azimuth 205: from "
+        "behind)");
   return result;
 }
 

@@ -14,6 +14,7 @@ typedef struct picture {
   ooze_image *image;
   pixel *pixels;                               /* of the rows first_row to first_row + rows */
   uint32_t tiles_x, first_row, rows, from, to; /* from, to: the rows that are finished now */
+  uint32_t fluid;                              /* pixels that show it */
 } picture;
 
 /* Bright parts are rolled off, so that a highlight is white and not a hole; middle tones stay where
@@ -136,6 +137,8 @@ static ooze_result draw(picture *p, const oz_loop *loop, ooze_message *why) {
     p->to = p->first_row + p->rows == height ? p->rows : p->rows - REACH;
     oz_loop_run(loop, p->tiles_x * ((p->rows + TILE - 1) / TILE), tile_body, p);
     oz_loop_run(loop, p->to - p->from, finish_body, p);
+    for (size_t k = (size_t)p->from * width; k < (size_t)p->to * width; ++k)
+      p->fluid += (p->pixels[k].light.id & 3) == OZ_HIT_FLUID;
     done = p->first_row + p->to;
   }
   oz_release(p->pixels);
@@ -200,7 +203,9 @@ ooze_result ooze_render(const ooze_render_desc *d, ooze_image *out, ooze_message
   if (!r) {
     p.s = &scene;
     p.image = out;
+    p.fluid = 0;
     r = draw(&p, &loop, why);
+    out->fluid_pixels = p.fluid;
     if (r) ooze_image_free(out);
   }
   if (!r) {

@@ -162,4 +162,11 @@ for scene in "$source"/examples/scenes/*.json; do expect 0 'particles' "$ooze" i
 # a picture of a run and of a file
 expect 0 'pic.png' "$ooze" render a/points/small.0004.bgeo.sc -o pic.png --size 160x90
 expect 0 'speed' "$ooze" render a --frames 8 -o speed.png --size 160x90 --colour-by speed --spheres
+# fluid behind a screen, which is told, and from the other side
+screen='"screen": {"shape": "box", "size": [2, 2, 0.02], "position": [0, 0.5, 0.4]}'
+sed "s|\"colliders\": {|&$screen,|" "$small" >screen.json
+expect 0 'none of the fluid is seen' \
+  "$ooze" render a --frames 8 --scene screen.json -o hidden.png --size 160x90
+"$ooze" render a --frames 8 --scene screen.json -o seen.png --size 160x90 --azimuth 205 2>said
+[ -s seen.png ] && [ ! -s said ] || fail "behind the screen: $(cat said)"
 exit $failed

@@ -358,7 +358,8 @@ OOZE_API ooze_result ooze_fill_apart(const ooze_fill_desc *desc, const float *po
 typedef struct ooze_image {
   uint32_t size;
   uint32_t width, height;
-  uint8_t *rgb; /* 3 bytes a pixel, rows from the top, sRGB */
+  uint8_t *rgb;          /* 3 bytes a pixel, rows from the top, sRGB */
+  uint32_t fluid_pixels; /* ooze_render: those that show fluid or bodies */
 } ooze_image;
 
 /* black */
