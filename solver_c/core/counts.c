@@ -141,7 +141,7 @@ static double column_width(uint32_t count) { return fmax(2.0, ceil(sqrt(count / 
  * thrice those that the pressure holds up: q = p / density is 0 to g D in a column of depth D, and
  * 3/2 sum q^2 / sum q is g D. Both are means over particles weighed by depth. At the beginning
  * there is no pressure yet, and all particles count. */
-static ooze_result find_layers(ooze_solver *s, double gravity, double *out) {
+static ooze_result find_layers(ooze_solver *s, double gravity, uint32_t least, double *out) {
   const double d = (double)s->separation, width = column_width(s->particles.count),
                unit = gravity * d / OZ_PRESSURE_UNITS;
   oz_columns columns;
@@ -150,8 +150,7 @@ static ooze_result find_layers(ooze_solver *s, double gravity, double *out) {
   if (!(unit > 0.0) || !s->particles.count) return OOZE_OK;
   axes_across(s->params.gravity, width * d, columns.across);
   columns.scale = (float)(1.0 / unit);
-  /* thin streams of pastes that flow tear with the least counts (tests/physics/threads.c) */
-  columns.least = s->time > 0.0 && !s->has_yield ? LAYER_BEARS : 0u;
+  columns.least = s->time > 0.0 ? least : 0u;
   OZ_TRY(column_sums(s, &columns, sum));
   if (!sum[OZ_SUM_PARTICLES]) return OOZE_OK;
   const double deep = (double)sum[OZ_SUM_COLUMN2] / (double)sum[OZ_SUM_PARTICLES] / (width * width),
@@ -272,15 +271,23 @@ static void tell_velocity(ooze_solver *s, double layers, double wanted, uint32_t
   tell(s, text);
 }
 
-static void tell_depth(ooze_solver *s, double layers, double wanted) {
-  const double left = wanted / POSITION_MOST;
+/* each: iterations that a layer wants. Falling streams of pastes count as layers, but press on
+ * nothing. */
+static ooze_result tell_depth(ooze_solver *s, double gravity, double each, double layers) {
+  const double most = 2.0 * POSITION_MOST;
   char text[240];
-  if (left < 2.0 || !(s->time > 0.0) || !may_tell(s, TOLD_DEPTH)) return;
+  if (!(each * layers >= most && s->time > 0.0) || s->told_limits & TOLD_DEPTH ||
+      !s->memory.hooks.log)
+    return OOZE_OK;
+  if (s->has_yield) OZ_TRY(find_layers(s, gravity, LAYER_BEARS, &layers));
+  if (!(each * layers >= most) || !may_tell(s, TOLD_DEPTH)) return OOZE_OK;
+  const double wanted = each * layers, left = wanted / POSITION_MOST;
   snprintf(text, sizeof text,
            "fluid of about %.0f layers is left compressed by about %.0f%%: %u iterations are the "
            "most that the automatic count takes; position_iterations of %.0f leave 1%%",
            layers, fmin(left * left, 100.0), (unsigned)POSITION_MOST, fmin(wanted, 1000.0));
   tell(s, text);
+  return OOZE_OK;
 }
 
 ooze_result oz_counts_before_step(ooze_solver *s, double duration) {
@@ -298,15 +305,15 @@ ooze_result oz_counts_before_step(ooze_solver *s, double duration) {
   double gravity = 0.0, layers = 0.0, asked = 0.0;
   for (int k = 0; k < 3; ++k) gravity += (double)p->gravity[k] * (double)p->gravity[k];
   gravity = sqrt(gravity);
-  OZ_TRY(find_layers(s, gravity, &layers));
+  /* thin streams of pastes that flow tear with the least counts (tests/physics/threads.c) */
+  OZ_TRY(find_layers(s, gravity, s->has_yield ? 0u : LAYER_BEARS, &layers));
   const double dt = duration / c->substeps,
-               wanted = POSITION_RATE * layers * dt * sqrt(gravity / (double)s->separation);
+               each = POSITION_RATE * dt * sqrt(gravity / (double)s->separation);
   if (!p->velocity_iterations) {
     c->velocity = velocity_count(s, dt, layers, &asked);
     tell_velocity(s, layers, asked, c->velocity);
   }
   if (p->position_iterations) return OOZE_OK;
-  c->position = position_count(s, wanted);
-  tell_depth(s, layers, wanted);
-  return OOZE_OK;
+  c->position = position_count(s, each * layers);
+  return tell_depth(s, gravity, each, layers);
 }

@@ -199,6 +199,25 @@ OZ_CASE(a_stream_on_a_plate_takes_the_usual) {
   ooze_solver_destroy(s);
 }
 
+/* Ketchup takes the iterations of the whole stream, which is 28 layers long and presses on nothing.
+ */
+OZ_CASE(a_stream_of_paste_is_no_deep_fluid) {
+  ooze_solver_desc desc = cpu_desc(0.002f, OOZE_TASKS_AUTO);
+  desc.hooks.log = hear;
+  ooze_solver *s = solver_of(&desc);
+  ooze_material ketchup;
+  ooze_material_default(&ketchup);
+  ketchup.density = 1150.0f, ketchup.viscosity = 100.0f, ketchup.relaxation_time = 0.02f;
+  ketchup.yield_stress = 32.0f, ketchup.thinning_time = 10.0f, ketchup.flow_index = 0.27f;
+  CHECK_OK(ooze_material_set(s, 0, &ketchup), s);
+  default_floor(s);
+  add_nozzle(s, 0.005f, 0.25f, 0.14f);
+  told[0] = '\0';
+  for (int f = 0; f < 12; ++f) CHECK_EQ(step(s, 1.0 / 24.0).position_iterations, 20);
+  CHECK(told[0] == '\0', "%s", told);
+  ooze_solver_destroy(s);
+}
+
 OZ_CASE(pouring_takes_the_usual_more) {
   ooze_solver *s = column(12, 4, 100.0f);
   ooze_emitter_desc e;
