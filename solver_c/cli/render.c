@@ -89,14 +89,34 @@ static ooze_result fit_cache(render_job *job, const char *cache) {
   return result;
 }
 
-/* One camera and one range of colours for all pictures: from the first cache, the last and at most
- * FITTED - 2 between them. A cache that cannot be read is told where it is drawn. */
-static ooze_result fit_all(render_job *job) {
-  const uint32_t last = job->list.count - 1, n = last < FITTED - 1 ? last : FITTED - 1;
+/* Caches from place i on that go with the same scene. */
+static uint32_t of_one_scene(const render_job *job, uint32_t i) {
+  char first[CLI_PATH_ROOM] = "", other[CLI_PATH_ROOM];
+  uint32_t n = 1;
+  if (job->ask->scene_path) return job->list.count - i;
+  cli_find_scene(job->list.paths[i], first, sizeof first);
+  for (; i + n < job->list.count; ++n) {
+    other[0] = '\0';
+    cli_find_scene(job->list.paths[i + n], other, sizeof other);
+    if (strcmp(first, other) != 0) break;
+  }
+  return n;
+}
+
+/* One camera and one range of colours for all pictures of a scene, `count` caches from `first` on:
+ * from the first cache, the last and at most FITTED - 2 between them. A cache that cannot be read
+ * is told where it is drawn. */
+static ooze_result fit_scene(render_job *job, uint32_t first, uint32_t count) {
+  const uint32_t last = count - 1, n = last < FITTED - 1 ? last : FITTED - 1;
+  ooze_picture_options *o = &job->picture;
   ooze_result result = OOZE_OK;
-  cli_busy("fitting the camera to all frames", job->ask->quiet, CLI_STOP_BY_ITSELF);
+  memset(o->fit_bounds, 0, sizeof o->fit_bounds);
+  memset(o->fit_range, 0, sizeof o->fit_range);
+  o->fit_size = 0.0f;
+  cli_busy("fitting the camera to all frames", job->quiet || job->shown.terminal,
+           CLI_STOP_BY_ITSELF);
   for (uint32_t i = 0; n && i <= n && result >= 0; ++i)
-    result = fit_cache(job, job->list.paths[(uint64_t)i * last / n]);
+    result = fit_cache(job, job->list.paths[first + (uint64_t)i * last / n]);
   cli_idle();
   if (result == OOZE_ERROR_MEMORY) return result;
   job->why.text[0] = 0;
@@ -255,11 +275,14 @@ static ooze_result render_all(render_job *job) {
   /* a cache that is not there is told before a program that is not */
   if (result >= 0 && job->film && ooze_file_exists(job->list.paths[0]))
     result = ooze_movie_can_write(ask->out, &job->why);
-  if (result >= 0) result = fit_all(job);
   cli_progress_begin(&job->shown, ask->progress, ask->quiet);
   job->quiet = ask->quiet || ask->progress == CLI_PROGRESS_JSON; /* which names the files */
 
-  for (uint32_t i = 0; i < job->list.count && result >= 0; ++i) result = render_cache(job, i);
+  for (uint32_t i = 0; i < job->list.count && result >= 0;) {
+    const uint32_t end = i + of_one_scene(job, i);
+    result = fit_scene(job, i, end - i);
+    for (; i < end && result >= 0; ++i) result = render_cache(job, i);
+  }
   if (job->cells) result = write_sheet(job, result);
   if (job->movie) result = close_film(job, result);
 

@@ -169,4 +169,12 @@ expect 0 'none of the fluid is seen' \
   "$ooze" render a --frames 8 --scene screen.json -o hidden.png --size 160x90
 "$ooze" render a --frames 8 --scene screen.json -o seen.png --size 160x90 --azimuth 205 2>said
 [ -s seen.png ] && [ ! -s said ] || fail "behind the screen: $(cat said)"
+# a camera for each scene of a command
+mkdir wide && cp -r a/points wide && cp screen.json wide/scene.json
+two='points/small.0004.bgeo.sc points/small.0008.bgeo.sc'
+tiny='--size 64x36 --samples 1 --spheres --quiet'
+# shellcheck disable=SC2046,SC2086
+"$ooze" render $(printf 'a/%s ' $two) -o two.png $tiny &&
+  "$ooze" render $(printf 'wide/%s ' $two) $(printf 'a/%s ' $two) -o four.png $tiny 2>/dev/null
+cmp two.0004.png four.0004.png || fail 'a scene has another camera beside another scene'
 exit $failed
