@@ -178,18 +178,25 @@ OZ_CASE(falling_fluid_has_no_layers) {
   ooze_solver_destroy(s);
 }
 
-/* Honey that folds on a plate: 62 layers of stream above each other, of which few press. */
-OZ_CASE(a_stream_on_a_plate_takes_the_usual) {
-  ooze_solver_desc desc = cpu_desc(0.004f, OOZE_TASKS_AUTO);
+/* A nozzle above a plate, whose warnings are heard. */
+static ooze_solver *stream(float d, const ooze_material *m, float radius, float speed,
+                           float height) {
+  ooze_solver_desc desc = cpu_desc(d, OOZE_TASKS_AUTO);
   desc.hooks.log = hear;
   ooze_solver *s = solver_of(&desc);
+  CHECK_OK(ooze_material_set(s, 0, m), s);
+  default_floor(s);
+  add_nozzle(s, radius, speed, height);
+  told[0] = '\0';
+  return s;
+}
+
+/* Honey that folds on a plate: 62 layers of stream above each other, of which few press. */
+OZ_CASE(a_stream_on_a_plate_takes_the_usual) {
   ooze_material honey;
   ooze_material_default(&honey);
   honey.density = 1420.0f, honey.viscosity = 100.0f;
-  CHECK_OK(ooze_material_set(s, 0, &honey), s);
-  default_floor(s);
-  add_nozzle(s, 0.01f, 0.4f, 0.25f);
-  told[0] = '\0';
+  ooze_solver *s = stream(0.004f, &honey, 0.01f, 0.4f, 0.25f);
   for (int f = 0; f < 20; ++f) {
     const ooze_stats t = step(s, 1.0 / 30.0);
     CHECK_EQ(t.velocity_iterations, 20);
@@ -199,20 +206,13 @@ OZ_CASE(a_stream_on_a_plate_takes_the_usual) {
   ooze_solver_destroy(s);
 }
 
-/* Ketchup takes the iterations of the whole stream, which is 28 layers long and presses on nothing.
- */
+/* Ketchup takes the iterations of the whole stream, 28 layers that press on nothing. */
 OZ_CASE(a_stream_of_paste_is_no_deep_fluid) {
-  ooze_solver_desc desc = cpu_desc(0.002f, OOZE_TASKS_AUTO);
-  desc.hooks.log = hear;
-  ooze_solver *s = solver_of(&desc);
   ooze_material ketchup;
   ooze_material_default(&ketchup);
   ketchup.density = 1150.0f, ketchup.viscosity = 100.0f, ketchup.relaxation_time = 0.02f;
   ketchup.yield_stress = 32.0f, ketchup.thinning_time = 10.0f, ketchup.flow_index = 0.27f;
-  CHECK_OK(ooze_material_set(s, 0, &ketchup), s);
-  default_floor(s);
-  add_nozzle(s, 0.005f, 0.25f, 0.14f);
-  told[0] = '\0';
+  ooze_solver *s = stream(0.002f, &ketchup, 0.005f, 0.25f, 0.14f);
   for (int f = 0; f < 12; ++f) CHECK_EQ(step(s, 1.0 / 24.0).position_iterations, 20);
   CHECK(told[0] == '\0', "%s", told);
   ooze_solver_destroy(s);
