@@ -179,9 +179,9 @@ OZ_CASE(falling_fluid_has_no_layers) {
 }
 
 /* A nozzle above a plate, whose warnings are heard. */
-static ooze_solver *stream(float d, const ooze_material *m, float radius, float speed,
-                           float height) {
-  ooze_solver_desc desc = cpu_desc(d, OOZE_TASKS_AUTO);
+static ooze_solver *stream(float separation, const ooze_material *m, float radius,
+                           float speed, float height) {
+  ooze_solver_desc desc = cpu_desc(separation, OOZE_TASKS_AUTO);
   desc.hooks.log = hear;
   ooze_solver *s = solver_of(&desc);
   CHECK_OK(ooze_material_set(s, 0, m), s);
