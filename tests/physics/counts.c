@@ -179,8 +179,8 @@ OZ_CASE(falling_fluid_has_no_layers) {
 }
 
 /* A nozzle above a plate, whose warnings are heard. */
-static ooze_solver *stream(float separation, const ooze_material *m, float radius,
-                           float speed, float height) {
+static ooze_solver *stream(float separation, const ooze_material *m, float radius, float speed,
+                           float height) {
   ooze_solver_desc desc = cpu_desc(separation, OOZE_TASKS_AUTO);
   desc.hooks.log = hear;
   ooze_solver *s = solver_of(&desc);
