@@ -87,8 +87,9 @@ ooze_result run(oz_backend *b, const oz_frame *f, oz_stage stage, double *sums, 
   }
   if (stage != OZ_STAGE_nozzle) g->lists.prebuilt = PREBUILT_NONE; /* it moves no particle */
   /* these change state that roll_back does not restore */
-  const bool commits = stage == OZ_STAGE_slip_take || stage == OZ_STAGE_conform_update ||
-                       stage == OZ_STAGE_law_update || stage == OZ_STAGE_finish;
+  const bool commits = stage == OZ_STAGE_slip_take || stage == OZ_STAGE_sharpen ||
+                       stage == OZ_STAGE_conform_update || stage == OZ_STAGE_law_update ||
+                       stage == OZ_STAGE_finish;
   if (g->mailbox.pending && commits) {
     OZ_TRY(flush(g, why));
     OZ_TRY(check_pending(g, why));

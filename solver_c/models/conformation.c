@@ -344,10 +344,14 @@ ooze_result oz_conformation_substep(oz_step *s, float dt, ooze_message *why) {
 
   /* conformation and velocity at the end of the step */
   if (s->has_yield && f->projects_velocity) OZ_TRY(remember_slip(b, f, why));
-  if (lawful) {
-    swap(&f->q, &f->carried);
+  if (lawful) swap(&f->q, &f->carried);
+  if (s->draws && f->volume_split && f->projects_velocity) {
+    RUN(strain_send);
+    RUN(sharpen);
+  }
+  if (lawful)
     RUN(law_update);
-  } else if (s->has_relaxation_time && !is_printed(f))
+  else if (s->has_relaxation_time && !is_printed(f))
     RUN(conform_update);
   if (f->shifting > 0.0f) {
     RUN(shift_strength);

@@ -20,6 +20,7 @@
 #include "physics/projection.h"
 #include "physics/strain.h"
 #include "physics/rules.h"
+#include "physics/sharpen.h"
 #include "physics/shift.h"
 #include "physics/soft.h"
 #include "physics/sph.h"

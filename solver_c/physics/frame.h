@@ -33,7 +33,7 @@
  *   dilation              gradient, wall_rows          residual (bounds it), strain
  *   density_diagonal      gradient                     density_bound
  *   density_row_sum       gradient                     bound_sums, density_bound        rho
- *   density_near_sum      bound_sums                   density_bound          - ; cg_residual + 4
+ *   density_near_sum      bound_sums, strain_send      density_bound, sharpen - ; cg_residual + 4
  *   bound_sum             bound_sums                   bound           cg_residual; cg_residual + 5
  *   precond_rotation      bound                        residual, cg_*, strain
  *   precond_eigenvalues   bound; velocity_start and    residual, cg_*, strain, conform_update
@@ -44,8 +44,8 @@
  *   cg_direction          residual, cg_update          cg_apply, cg_last, cg_update
  *   cg_applied            cg_apply                     cg_update
  *   A                     gradient (B), velocity_start bound_sums, force, cg_apply,
- *                         residual, cg_update, strain, conform_move, filter_move
- *                         filter_gradient
+ *                         residual, cg_update, strain, conform_move, filter_move,
+ *                         filter_gradient, strain_send sharpen
  *   dx                    force, density_lambda        cg_apply, cg_last, density_move
  *   u2                    filter_move, finish          filter_gradient                  dx
  *   p                     predict, advance,            walls, lists, density_lambda
@@ -53,7 +53,8 @@
  *   y                     advance, density_move        strain, density_move, finish
  *   y2                    conform_move                 density_move (after a swap)
  *                                                                     cg_residual + 6; cg_direction
- *   rotation              advance (identity), strain   strain, conform_update       cg_residual
+ *   rotation              advance (identity), strain   strain, sharpen, conform_update
+ *                                                                                   cg_residual
  *   wall_term             wall_density                 density_*, wall_drag
  *                                                               cg_residual + 14; cg_applied
  *   density_relaxation    density_bound,               density_lambda, shift_strength, shift
@@ -166,7 +167,7 @@ typedef struct oz_frame {
   uint32_t last_iteration;  /* last velocity iteration: no further direction is needed */
   /* finish leaves velocities in u2: an odd number of filter sweeps brings them back to u */
   uint32_t finish_to_u2;
-  /* Until conform_update and finish only velocities and sources change, so that a substep can be
+  /* Until sharpen, conform_update and finish only velocities and sources change: a substep can be
    * rolled back and run again: a device need not wait for its status (OZ_AGAIN). */
   uint32_t restartable;
   uint32_t rows_without_gradients; /* the model does not use stored gradients (ghat) */

@@ -14,10 +14,11 @@
 #define OZ_DRAWN_KEPT 0.5f  /* of the modulus, at least */
 #define OZ_DRAWN_FROM 0.05f /* strain: less has no tension to speak of */
 
+/* Tension of relaxing fluid over its modulus, and the share of a thread in it. */
 typedef struct {
-  oz_real thread, sheet; /* added to q: of a thread that is being drawn, and always */
-  oz_real kept;          /* of the modulus: steady shear then has the viscosity that it had */
-} oz_drawn;
+  oz_real pull;   /* 0 without tension or memory, and of pastes */
+  oz_real thread; /* 1 where two directions are drawn in alike, 0 in shear, in sheets and at rest */
+} oz_tensile;
 
 /* s: viscosity over modulus, with all laws of flow. */
 OZ_FN oz_real oz_drawn_time(const oz_frame *f, uint32_t i, oz_real a) {
@@ -30,23 +31,37 @@ OZ_FN oz_real oz_drawn_time(const oz_frame *f, uint32_t i, oz_real a) {
 /* w: eigenvalues of the tensor that makes the stress, Q where no law of flow makes another; a:
  * compliance without q; tau: viscosity over modulus. Pastes and thick fluid of brief memory hold
  * together without. */
-OZ_FN oz_drawn oz_drawn_of(const oz_frame *f, uint32_t i, const oz_real w[3], oz_real a,
-                           oz_real tau) {
+OZ_FN oz_tensile oz_tensile_of(const oz_frame *f, uint32_t i, const oz_real w[3], oz_real a,
+                               oz_real tau) {
   oz_real zero = oz_set(0.0f), one = oz_set(1.0f);
   oz_real most = oz_max(w[0], oz_max(w[1], w[2])), least = oz_min(w[0], oz_min(w[1], w[2]));
   oz_real middle = oz_max(oz_min(w[0], w[1]), oz_min(oz_max(w[0], w[1]), w[2]));
-  oz_real trace = w[0] + w[1] + w[2], thick = oz_min(2.0f * oz_viscous_share(f, i, a), one);
-  oz_mask solid = tau > oz_set(OZ_SOLID_TIME); /* and soft: its waves take many substeps */
-  thick = oz_select(solid, one / (one + a), thick);
+  oz_real trace = w[0] + w[1] + w[2];
   /* a free thread has no stress across it, so that its tension is the difference */
   oz_real pull =
       oz_min(most - trace * (1.0f / 3.0f) - a * oz_start_pressure(f, i, one), most - least);
-  /* 1 where two directions are drawn in alike, 0 where one is, as in shear, or none */
-  oz_real thread =
-      oz_clamp(2.0f * (1.0f - middle) / oz_max(1.0f - least, oz_set(0.02f)), zero, one);
   oz_mask on = (tau > oz_set(OZ_BRIEF_TIME)) & oz_not(oz_yield(f, i) > zero) & (pull > zero);
+  oz_tensile t;
+  t.thread = oz_clamp(2.0f * (1.0f - middle) / oz_max(1.0f - least, oz_set(0.02f)), zero, one);
+  t.pull = oz_select(on, pull, zero);
+  return t;
+}
+
+typedef struct {
+  oz_real thread, sheet; /* added to q: of a thread that is being drawn, and always */
+  oz_real kept;          /* of the modulus: steady shear then has the viscosity that it had */
+} oz_drawn;
+
+OZ_FN oz_drawn oz_drawn_of(const oz_frame *f, uint32_t i, const oz_real w[3], oz_real a,
+                           oz_real tau) {
+  oz_real zero = oz_set(0.0f), one = oz_set(1.0f);
+  oz_tensile pulled = oz_tensile_of(f, i, w, a, tau);
+  oz_real pull = pulled.pull, thread = pulled.thread;
+  oz_real thick = oz_min(2.0f * oz_viscous_share(f, i, a), one);
+  oz_mask solid = tau > oz_set(OZ_SOLID_TIME); /* and soft: its waves take many substeps */
+  thick = oz_select(solid, one / (one + a), thick);
   oz_real om = oz_max(oz_ld(f->omega, i), oz_set(1e-3f));
-  thick = oz_select(on, thick, zero), pull = oz_max(pull, zero); /* splashes are left alone */
+  thick = oz_select(pull > zero, thick, zero); /* splashes are left alone */
   oz_drawn t;
   t.thread = thick * thread *
              oz_min(OZ_DRAWN_THREAD * oz_sqrt(pull * a / om), OZ_DRAWN_TIME * f->inv_dt * pull);

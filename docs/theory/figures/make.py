@@ -111,7 +111,7 @@ def substep():
         ("project velocities", "velocity_start, force, kick, residual", RED),
         ("y = Δt u", "advance, density list", SOFT),
         ("project positions", "density_lambda, strain", RED),
-        ("conformation", "conform_update", BLUE),
+        ("conformation", "strain_send, sharpen, conform_update", BLUE),
         ("u = y / Δt,  x = x⁰ + y", "finish", SOFT),
         ("come to rest", "filter_gradient, filter_move, wall_drag", BLUE),
         ("heat, mixing", "heat_flow, mix_flow", BLUE),
@@ -135,6 +135,37 @@ def substep():
             p.text(420, y + 37, more, SOFT, 11, "start")
     p.text(420, 68 + 20, "forces; K, B (V.1, V.2); the bound (V.8)", SOFT, 11, "start")
     p.text(420, 14 + 60 * 5 + 26, "Q by (C.8)", SOFT, 11, "start")
+    return p
+
+
+def sharpening():
+    """Part of a neck's strain that is seen, by the neck's length, and what Q is given (X.3)."""
+    p, left, bottom, wide, high, longest = Picture(560, 260), 60, 215, 440, 180, 12.0
+
+    def at(length, part):
+        return left + wide * (length - 2) / (longest - 2), bottom - high * part / 3.2
+
+    p.line(left, bottom, left + wide, bottom)
+    p.line(left, bottom, left, bottom - high)
+    for n in range(2, 13, 2):
+        p.text(at(n, 0)[0], bottom + 18, "%d" % n, SOFT, 12)
+    for n in range(4):
+        p.text(left - 12, at(2, n)[1] + 4, "%d" % n, SOFT, 12)
+    p.text(left + wide / 2, bottom + 38, "length of the neck in separations")
+    curves = []
+    for gain in (0.0, 4.0):
+        curve = []
+        for n in range(201):
+            length = 2 + (longest - 2) * n / 200
+            k = 2 * math.pi / length
+            curve.append(at(length, math.sin(k) / k * (1 + gain * (1 - math.cos(k)))))
+        curves.append(curve)
+    p.line(*at(2, 0.5), *at(longest, 0.5), SOFT, 1.2, "5 4")
+    p.text(left + wide - 4, at(2, 0.5)[1] + 16, "necks grow below 1/2", SOFT, 12, "end")
+    p.path(curves[0], RED)
+    p.path(curves[1], BLUE)
+    p.text(at(8, 0)[0], at(8, 1.05)[1], "seen by the gradient: T", RED)
+    p.text(at(7.4, 0)[0], at(7.4, 2.45)[1], "entered into Q: T'", BLUE, anchor="start")
     return p
 
 
@@ -391,7 +422,7 @@ def architecture():
 
 
 FIGURES = {f.__name__: f for f in (neighbours, substep, conformation, zero_energy, walls, shifting,
-                                   tension, heat,
+                                   sharpening, tension, heat,
                                    emission)}
 FIGURES["yield"] = yield_stress
 FIGURES["../../dev/architecture"] = architecture
