@@ -42,14 +42,19 @@ static inline double oz_solid_modulus(const ooze_material *m) {
   return mu > 0.0 ? mu / tau : m->compliance > 0.0f ? 1.0 / (double)m->compliance : 0.0;
 }
 
-/* Usual iterations. With fewer, elastic streams rupture and thick ones pull apart; a paste that
- * stands still for long must be solved well, too. */
+/* A paste whose stretch below the yield stress takes a time to follow, as ketchup's. */
+static inline int oz_elastic_paste(const ooze_material *m) {
+  return m->yield_stress > 0.0f && m->relaxation_time > 0.0f;
+}
+
+/* Usual iterations. With fewer, thick streams pull apart, those of elastic pastes first; a paste
+ * that stands still for long must be solved well, too. */
 static inline uint32_t oz_velocity_usual(int pours, int yields) {
   return pours || yields ? 20 : 10;
 }
 
-static inline uint32_t oz_position_usual(int pours, int pours_elastic, int yields) {
-  return pours_elastic ? 20 : pours || yields ? 10 : 5;
+static inline uint32_t oz_position_usual(int pours, int pours_elastic_paste, int yields) {
+  return pours_elastic_paste ? 20 : pours || yields ? 10 : 5;
 }
 
 #endif

@@ -242,12 +242,12 @@ static uint32_t velocity_count(const ooze_solver *s, double dt, double layers, d
 #define POSITION_MOST 20u
 
 static uint32_t position_count(const ooze_solver *s, double wanted) {
-  int elastic = 0;
+  int pastes = 0;
   for (uint32_t i = 0; i < s->emitters.count; ++i) {
     const uint32_t m = s->emitters.slot[i].desc.material;
-    elastic |= m < s->material_count && s->materials[m].relaxation_time > 0.0f;
+    pastes |= m < s->material_count && oz_elastic_paste(&s->materials[m]);
   }
-  const uint32_t usual = oz_position_usual(s->emitters.count > 0, elastic, (int)s->has_yield);
+  const uint32_t usual = oz_position_usual(s->emitters.count > 0, pastes, (int)s->has_yield);
   return step_up(wanted, usual, POSITION_MOST);
 }
 

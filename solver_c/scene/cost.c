@@ -17,13 +17,13 @@ enum {
 
 /* Iterations of the block, which has no emitters: those that the scene usually takes. */
 static void usual_iterations(const ooze_scene *s, ooze_params *p) {
-  int pours = s->emitter_count > 0, elastic = 0, yields = 0;
+  int pours = s->emitter_count > 0, pastes = 0, yields = 0;
   for (uint32_t i = 0; i < s->emitter_count; i++)
-    elastic |= s->start.materials[s->start.emitters[i].desc.material - 1].relaxation_time > 0.0f;
+    pastes |= oz_elastic_paste(&s->start.materials[s->start.emitters[i].desc.material - 1]);
   for (uint32_t i = 0; i < s->material_count; i++)
     yields |= s->start.materials[i].yield_stress > 0.0f;
   if (!p->velocity_iterations) p->velocity_iterations = oz_velocity_usual(pours, yields);
-  if (!p->position_iterations) p->position_iterations = oz_position_usual(pours, elastic, yields);
+  if (!p->position_iterations) p->position_iterations = oz_position_usual(pours, pastes, yields);
 }
 
 /* Does a wall with friction move? Thick fluid then takes more iterations (docs/theory/counts.md),

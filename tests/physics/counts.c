@@ -235,6 +235,10 @@ OZ_CASE(pouring_takes_the_usual_more) {
   m.viscosity = 100.0f, m.relaxation_time = 0.1f;
   CHECK_OK(ooze_material_add(s, &m, &e.material), s);
   CHECK_OK(ooze_emitter_put(s, emitter, &e), s);
+  CHECK_EQ(step(s, 1.0 / 24.0).position_iterations, 10);
+  m.yield_stress = 20.0f; /* elastic paste */
+  CHECK_OK(ooze_material_add(s, &m, &e.material), s);
+  CHECK_OK(ooze_emitter_put(s, emitter, &e), s);
   CHECK_EQ(step(s, 1.0 / 24.0).position_iterations, 20);
   ooze_solver_destroy(s);
 }
