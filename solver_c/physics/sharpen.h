@@ -9,6 +9,10 @@
 
 #define OZ_SHARPEN 8.0f       /* times the strain less its neighbours' mean */
 #define OZ_SHARPEN_MOST 0.25f /* strain that is added in a substep, as a norm */
+/* From where on, and how fast, a / (1 + a) lets it: the implicit step knows only of the strain that
+ * gradients see, and more of it makes a stiff substep swing. Dough between plates burst. */
+#define OZ_SHARPEN_SOFT 2.0f
+#define OZ_SHARPEN_FROM 0.05f
 
 /* ---- strain_send: the strain of the substep, for the neighbours; the spare is 1 of those that
  * have one ---- */
@@ -77,7 +81,8 @@ OZ_FN void oz_sharpen_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_
   oz_s3_eigen(&Q, 4, w, &U);
   oz_tensile t = oz_tensile_of(f, i, w, a, tau);
   on &= tau < oz_set(OZ_SOLID_TIME);
-  oz_real k = oz_select(on, OZ_SHARPEN * t.thread * oz_min(t.pull, one), zero);
+  oz_real soft = oz_clamp(OZ_SHARPEN_SOFT * (a / (one + a) - OZ_SHARPEN_FROM), zero, one);
+  oz_real k = oz_select(on, OZ_SHARPEN * soft * t.thread * oz_min(t.pull, one), zero);
   oz_m3 D = oz_sharpening(f, i, acc, k);
   oz_s3 sharp = oz_transport(&Q, &D);
   on &= oz_s3_trace(&sharp) < oz_set(1e20f); /* and no NaN */
