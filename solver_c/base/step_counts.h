@@ -42,7 +42,7 @@ static inline double oz_solid_modulus(const ooze_material *m) {
   return mu > 0.0 ? mu / tau : m->compliance > 0.0f ? 1.0 / (double)m->compliance : 0.0;
 }
 
-/* A paste whose stretch below the yield stress takes a time to follow, as ketchup's. */
+/* A paste with a relaxation time, as ketchup. */
 static inline int oz_elastic_paste(const ooze_material *m) {
   return m->yield_stress > 0.0f && m->relaxation_time > 0.0f;
 }
