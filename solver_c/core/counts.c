@@ -190,8 +190,9 @@ static double spread(const ooze_solver *s, double dt) {
 }
 
 /* The same of all that remembers, as a substep sees it: a material that relaxes within tau has
- * (tau + dt) / dt times the compliance of one that does not. Infinity where that is not known. */
-static double spread_remembered(const ooze_solver *s, double dt) {
+ * (tau + dt) / dt times the compliance of one that does not. Of memories beyond `least` alone.
+ * Infinity where that is not known. */
+static double spread_remembered(const ooze_solver *s, double dt, double least) {
   const double d = (double)s->separation;
   double most = 0.0;
   if (s->laws || s->has_ramps || s->mixing > 0.0f || s->bodies.count || s->particles.has_solvent ||
@@ -202,7 +203,8 @@ static double spread_remembered(const ooze_solver *s, double dt) {
     const ooze_material *m = &s->materials[k];
     const double mu = (double)m->viscosity, tau = (double)m->relaxation_time,
                  compliance = mu > 0.0 ? (tau + dt) / mu : (double)m->compliance;
-    if (compliance > 0.0) most = fmax(most, dt * dt / (compliance * (double)m->density * d * d));
+    if (compliance > 0.0 && tau >= least)
+      most = fmax(most, dt * dt / (compliance * (double)m->density * d * d));
   }
   return most;
 }
@@ -219,6 +221,9 @@ static double spread_remembered(const ooze_solver *s, double dt) {
 /* Surface tension that a substep bears mostly by viscosity: with ten iterations a drop of honey
  * boils. */
 #define VELOCITY_TENSE 14u
+/* Of what pours and remembers for this long, s: threads of slime of 1 mm part with 20. */
+#define VELOCITY_DRAWN 28u
+#define VELOCITY_REMEMBERS 0.02
 
 static double velocity_rate(double spread) { return VELOCITY_RATE * sqrt(1.0 + 24.0 * spread); }
 
@@ -228,10 +233,12 @@ static uint32_t velocity_count(const ooze_solver *s, double dt, double layers, d
   *out_wanted = n;
   if (n < usual) return step_up(n, VELOCITY_LEAST, usual);
   const double tense = oz_tension_needs_viscosity(s, dt) ? VELOCITY_TENSE : 0.0;
-  const double still = fmax(VELOCITY_LAYERS * layers, tense);
+  const double drawn = s->emitters.count ? spread_remembered(s, dt, VELOCITY_REMEMBERS) : 0.0,
+               pours = drawn < INFINITY ? fmin(velocity_rate(drawn), VELOCITY_DRAWN) : 0.0;
+  const double still = fmax(VELOCITY_LAYERS * layers, fmax(tense, pours));
   *out_wanted = still;
   if (!oz_colliders_drag(&s->colliders)) return step_up(still, usual, VELOCITY_MOST);
-  if (n == INFINITY) n = velocity_rate(spread_remembered(s, dt));
+  if (n == INFINITY) n = velocity_rate(spread_remembered(s, dt, 0.0));
   *out_wanted = fmax(n, fmin(still, VELOCITY_MOST));
   return step_up(*out_wanted, usual, VELOCITY_DRAGGED);
 }

@@ -7,11 +7,11 @@
 #include "physics/projection.h"
 #include "physics/strain.h"
 
-#define OZ_SHARPEN 8.0f       /* times the strain less its neighbours' mean */
-#define OZ_SHARPEN_MOST 0.25f /* strain that is added in a substep, as a norm */
+#define OZ_SHARPEN 16.0f     /* times the strain less its neighbours' mean */
+#define OZ_SHARPEN_MOST 0.5f /* strain that is added in a substep, as a norm */
 /* From where on, and how fast, a / (1 + a) lets it: the implicit step knows only of the strain that
  * gradients see, and more of it makes a stiff substep swing. Dough between plates burst. */
-#define OZ_SHARPEN_SOFT 2.0f
+#define OZ_SHARPEN_SOFT 4.0f
 #define OZ_SHARPEN_FROM 0.05f
 
 /* ---- strain_send: the strain of the substep, for the neighbours; the spare is 1 of those that
@@ -49,6 +49,20 @@ OZ_FN void oz_sharpen_pair(const oz_frame *f, const oz_sharpen_self *s, const oz
   acc[9] += c;
 }
 
+/* a where stiffening and a second mode make stress steeper. Their square: dough of 1 mm throws
+ * particles with less. */
+OZ_FN oz_real oz_sharpen_compliance(const oz_frame *f, uint32_t i, const oz_s3 *Q, oz_real a) {
+  oz_real stiff = oz_set(1.0f);
+  if (f->laws & OZ_LAW_EXTENDS) {
+    oz_real most, trace = oz_s3_trace(Q);
+    oz_mask on = oz_extends(f, i, &most);
+    oz_real steep = most / (most - oz_min(trace, OZ_EXTENDED * most));
+    stiff = oz_select(on, oz_stiffening(trace, most) * steep, stiff);
+  }
+  if (f->laws & OZ_LAW_SECOND) stiff += oz_second_share(f, i, a);
+  return a / (stiff * stiff);
+}
+
 /* D in the frame of the substep's start, in which Q is. k: its factor. */
 OZ_FN oz_m3 oz_sharpening(const oz_frame *f, uint32_t i, const oz_real *acc, oz_real k) {
   oz_m3 D, R = oz_q4_matrix(oz_turn_ld(f->rotation, f->stride, i)), back, turned;
@@ -81,7 +95,8 @@ OZ_FN void oz_sharpen_end(const oz_frame *f, uint32_t i, const oz_real *acc, oz_
   oz_s3_eigen(&Q, 4, w, &U);
   oz_tensile t = oz_tensile_of(f, i, w, a, tau);
   on &= tau < oz_set(OZ_SOLID_TIME);
-  oz_real soft = oz_clamp(OZ_SHARPEN_SOFT * (a / (one + a) - OZ_SHARPEN_FROM), zero, one);
+  oz_real met = oz_sharpen_compliance(f, i, &Q, a);
+  oz_real soft = oz_clamp(OZ_SHARPEN_SOFT * (met / (one + met) - OZ_SHARPEN_FROM), zero, one);
   oz_real k = oz_select(on, OZ_SHARPEN * soft * t.thread * oz_min(t.pull, one), zero);
   oz_m3 D = oz_sharpening(f, i, acc, k);
   oz_s3 sharp = oz_transport(&Q, &D);

@@ -243,6 +243,21 @@ OZ_CASE(pouring_takes_the_usual_more) {
   ooze_solver_destroy(s);
 }
 
+/* Slime of 1 mm and of 2 mm: 2.65 sqrt(1 + 24 dt^2 (viscosity / (tau + dt)) / (density d^2)) is 29
+ * and 15. */
+OZ_CASE(a_stream_that_remembers_takes_what_carries_its_pull) {
+  ooze_material slime;
+  ooze_material_default(&slime);
+  slime.density = 1050.0f, slime.viscosity = 100.0f, slime.relaxation_time = 0.5f;
+  const float separation[] = {0.001f, 0.002f};
+  const uint32_t taken[] = {28, 20};
+  for (int k = 0; k < 2; ++k) {
+    ooze_solver *s = stream(separation[k], &slime, 0.004f, 0.25f, 0.14f);
+    CHECK_EQ(step(s, 1.0 / 24.0).velocity_iterations, taken[k]);
+    ooze_solver_destroy(s);
+  }
+}
+
 /* A warning with these words was heard, and is not heard again in the next step. */
 static void tells_once(ooze_solver *s, const char *limit, const char *fits) {
   char first[sizeof told];

@@ -143,17 +143,17 @@ def sharpening():
     p, left, bottom, wide, high, longest = Picture(560, 260), 60, 215, 440, 180, 12.0
 
     def at(length, part):
-        return left + wide * (length - 2) / (longest - 2), bottom - high * part / 3.2
+        return left + wide * (length - 2) / (longest - 2), bottom - high * part / 6.0
 
     p.line(left, bottom, left + wide, bottom)
     p.line(left, bottom, left, bottom - high)
     for n in range(2, 13, 2):
         p.text(at(n, 0)[0], bottom + 18, "%d" % n, SOFT, 12)
-    for n in range(4):
+    for n in range(0, 7, 2):
         p.text(left - 12, at(2, n)[1] + 4, "%d" % n, SOFT, 12)
     p.text(left + wide / 2, bottom + 38, "length of the neck in separations")
     curves = []
-    for gain in (0.0, 4.0):
+    for gain in (0.0, 8.0):
         curve = []
         for n in range(201):
             length = 2 + (longest - 2) * n / 200
@@ -164,8 +164,8 @@ def sharpening():
     p.text(left + wide - 4, at(2, 0.5)[1] + 16, "necks grow below 1/2", SOFT, 12, "end")
     p.path(curves[0], RED)
     p.path(curves[1], BLUE)
-    p.text(at(8, 0)[0], at(8, 1.05)[1], "seen by the gradient: T", RED)
-    p.text(at(7.4, 0)[0], at(7.4, 2.45)[1], "entered into Q: T'", BLUE, anchor="start")
+    p.text(at(8, 0)[0], at(8, 1.3)[1], "seen by the gradient: T", RED)
+    p.text(at(7.4, 0)[0], at(7.4, 4.0)[1], "entered into Q: T'", BLUE, anchor="start")
     return p
 
 
