@@ -4,8 +4,8 @@ SPDX-License-Identifier: Apache-2.0
 
     lookbook.py OOZE FOLDER [NAME...] [-j N] [--only SITUATION]... [--fine] [--json FILE]
 
-NAME is a preset or a knob; none: all of them. For each a sheet FOLDER/NAME.png, and at the end a
-table of measures:
+NAME is a preset or a knob; none: all of them. For each a sheet FOLDER/NAME.png, for several presets
+FOLDER/overview.png with a row each, and at the end a table of measures:
 
     cluster    share of the particles that are in the largest piece at the end, joined at 1.5
     separations early      the same at the first picture: while it is poured, or drawn to 1.8 times
@@ -35,6 +35,8 @@ from concurrent.futures import ThreadPoolExecutor
 import meshes
 import situations
 
+# Which of a situation's moments tells most.
+TELLING = {"thick": 1, "thin": 1, "spoon": 1, "bust": 2, "plates": 1}
 SPLASH = 1.0  # Pa s: thinner presets may come apart into drops
 PLY = {"float": "f", "float32": "f", "double": "d", "float64": "d", "int": "i", "int32": "i",
        "uint": "I", "uint32": "I",
@@ -243,6 +245,14 @@ class Book:
                   "--threads", "1")
 
 
+    def overview(self, names, chosen):
+        """A row for each preset: one moment of each situation."""
+        shown = {s: situations.of(s, names[0])["picture"]["frames"][TELLING[s]] for s in chosen}
+        pictures = [self.frame("%s_%s" % (name, s), shown[s]) for name in names for s in chosen]
+        self.call("render", *pictures, "--sheet", str(len(chosen)), "--cell", "200", "-o",
+                  "overview.png", "--quiet")
+
+
 def stars(situation, preset, m):
     """Names of the measures that miss their bars."""
     missed = set()
@@ -384,6 +394,10 @@ def main():
     chosen = [s for s in situations.SITUATIONS if not a.only or s in a.only]
     fine = fine_of(book, names) if a.fine and "bust" in chosen else {}
     measures, failed = measured(book, sheets_of(book, names, chosen), fine, a.jobs)
+    whole = [n for n in names if n in book.presets
+             and all("%s_%s" % (n, s) in measures for s in chosen)]
+    if len(whole) > 1:
+        book.overview(whole, chosen)
     missed = preset_table(book, names, chosen, measures, fine)
     knob_table(names, measures)
     if a.json:

@@ -62,20 +62,21 @@ with tempfile.TemporaryDirectory() as place:
     half = lookbook.coverage(left, 0.004, bust)
     check(abs(half - 0.5) < 0.05, "points on its left side cover %.2f" % half)
 
-    def made(preset, situation):
+    def made(situation, preset, *others):
         table = os.path.join(place, "measures.json")
         done = subprocess.run([sys.executable, os.path.join(folder, "lookbook.py"), ooze, place,
-                               preset, "--only", situation, "--json", table], text=True,
-                              capture_output=True)
+                               preset, *others, "--only", situation, "--json", table],
+                              text=True, capture_output=True)
         sys.stdout.write(done.stdout + done.stderr)
         check(done.returncode == 0, "the look-book of %s, %s, is made" % (preset, situation))
         with open(table) as file:
             return json.load(file)["%s_%s" % (preset, situation)]
 
     if not slow:
-        measures = made("caramel", "plates")
-        with open(os.path.join(place, "caramel.png"), "rb") as file:
-            check(file.read(8) == b"\x89PNG\r\n\x1a\n", "its sheet is a picture")
+        measures = made("plates", "caramel", "water")
+        for name in ("caramel", "overview"):
+            with open(os.path.join(place, name + ".png"), "rb") as file:
+                check(file.read(8) == b"\x89PNG\r\n\x1a\n", name + ".png is a picture")
         volume = math.pi * 0.016 ** 2 * situations.PLATES_HEIGHT
         filled = measures["particles"] * 0.002 ** 3 / volume
         check(abs(filled - 1) < 0.01, "the column has %.3f of its volume" % filled)
@@ -84,7 +85,7 @@ with tempfile.TemporaryDirectory() as place:
     else:
         # a median of -0.08 and a volume of 1.01; -0.31 and 1.31 where pressed fluid gives volume
         # back only as far as it is drawn, whatever it lacks (OZ_DILATION_ORDER)
-        measures = made("syrup", "spoon")
+        measures = made("spoon", "syrup")
         check(measures["pressed"] > -0.2 and measures["volume"] < 1.1,
               "syrup off a spoon has swollen by %.2f, to %.2f" % (-measures["pressed"],
                                                                   measures["volume"]))
