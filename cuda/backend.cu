@@ -333,11 +333,11 @@ static void destroy(oz_backend *b) {
                       &g->lists.gradients,
                       &g->lists.block_first,
                       &g->lists.block_j};
-    buffer *scratch[] = {&g->sorter.key[0],      &g->sorter.key[1],       &g->sorter.order[0],
-                         &g->sorter.order[1],    &g->sorter.cell_of,      &g->sorter.table,
-                         &g->lists.moved_cells,  &g->sorter.temp,         &g->sums.partial,
-                         &g->sorter.grid.start,  &g->sorter.grid.key,     &g->sorter.grid.hash,
-                         &g->sorter.grid.around, &g->sorter.density_table};
+    buffer *scratch[] = {&g->sorter.key[0],      &g->sorter.key[1],        &g->sorter.order[0],
+                         &g->sorter.order[1],    &g->sorter.cell_of,       &g->sorter.table,
+                         &g->lists.moved_cells,  &g->sorter.temp,          &g->sums.partial,
+                         &g->sorter.grid.start,  &g->sorter.grid.key,      &g->sorter.grid.hash,
+                         &g->sorter.grid.around, &g->sorter.density_table, &g->sorter.gone};
     for (buffer *k : kept) drop(g, k, false);
     for (buffer &k : g->field) drop(g, &k, false);
     for (buffer &k : g->field_to) drop(g, &k, false);
@@ -394,6 +394,7 @@ static constexpr oz_backend_table make_table() {
   t.profile_reset = profile_reset;
   t.profile_start = profile_start;
   t.lost = lost;
+  t.remove_lost = remove_lost;
   t.wall_loads = wall_loads;
   t.roll_back = roll_back;
   t.fastest = fastest;

@@ -157,6 +157,7 @@ struct cell_sorter {
   uint32_t wrap[3];   /* bits of a coordinate that count in the order (cells.h) */
 
   buffer table, density_table;         /* counters by Morton code */
+  buffer gone;                         /* places and ranks of particles that leave */
   size_t table_bytes, table_clear;     /* used by the last sort; cleared for the next */
   size_t density_bytes, density_clear; /* the same of density_table */
   bool counted;                        /* finish has filled the counters */
@@ -458,12 +459,17 @@ ooze_result links_move(gpu *g, const uint32_t *order, uint32_t kept, uint32_t al
 void links_frame(const gpu *g, oz_frame *f);
 void links_release(gpu *g);
 
-ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why);
 ooze_result wall_loads(oz_backend *b, double *out, ooze_message *why);
 ooze_result fastest(oz_backend *b, double *out, ooze_message *why);
 ooze_result column_sums(oz_backend *b, const oz_columns *columns, uint64_t *out, ooze_message *why);
 ooze_result statistics(oz_backend *b, float volume, uint32_t results, uint32_t inner, oz_sums *out,
                        ooze_message *why);
+
+/* ---- removal.cu ---- */
+
+ooze_result lost(oz_backend *b, const oz_leaving *which, uint32_t *out, ooze_message *why);
+ooze_result remove_lost(oz_backend *b, const oz_leaving *which, uint32_t count, uint32_t *ranks,
+                        ooze_message *why);
 
 /* ---- copies.cu ---- */
 

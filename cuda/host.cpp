@@ -12,6 +12,7 @@
 
 #include "cuda/arrays.cu"
 #include "cuda/queries.cu"
+#include "cuda/removal.cu"
 #include "cuda/copies.cu"
 #include "cuda/births.cu"
 #include "cuda/bricks.cu"

@@ -1,6 +1,5 @@
-/* Questions about all particles after a substep, answered on the device without a download: lost
- * particles, loads on the walls, the greatest speed, columns, statistics.
- * SPDX-License-Identifier: Apache-2.0 */
+/* Questions about all particles after a substep, answered on the device without a download: loads
+ * on the walls, the greatest speed, columns, statistics. SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/mailbox.h"
 
 #include "physics/lanes.h"
@@ -12,18 +11,6 @@
 
 namespace OZ_NAMESPACE {
 namespace {
-
-struct lost_item {
-  oz_frame f;
-  float limit;
-  int kill;
-  uint32_t *count;
-  OZ_D void operator()(uint32_t i) const {
-    const float *x = f.x + 4 * (size_t)i;
-    const bool in = fabsf(x[0]) <= limit && fabsf(x[1]) <= limit && fabsf(x[2]) <= limit;
-    if (!in || (kill && oz_wall_kill(&f, x))) oz_atomic_add(count, 1u);
-  }
-};
 
 enum { CHUNKS = 64 };
 
@@ -347,31 +334,6 @@ ooze_result column_sums(oz_backend *b, const oz_columns *columns, uint64_t *out,
   OZ_CUDA(columns_all(g, item, g->count, g->stream), "columns");
   OZ_TRY(fetch_status(g, why));
   for (int k = 0; k < OZ_COLUMN_SUMS; k++) out[k] = g->mailbox.host->columns[k];
-  return OOZE_OK;
-}
-
-ooze_result lost(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why) {
-  gpu *g = GPU(b);
-  on_device here(g);
-  /* the cells' bounding box decides; NaN lies in the outermost cells */
-  if (!kill && g->sorter.box_known == BOX_KNOWN && !g->sorter.unplaced) {
-    bool in = true;
-    for (int k = 0; k < 3; k++)
-      in = in && (double)g->sorter.box[k] * (double)g->sorter.cell > -(double)limit &&
-           (1.0 - (double)g->sorter.box[3 + k]) * (double)g->sorter.cell < (double)limit;
-    *out = 0;
-    if (in) return OOZE_OK;
-  }
-  OZ_TRY(flush(g, why));
-  uint32_t *count = &status_on_device(g)->lost;
-  lost_item item;
-  b->table->frame(b, &item.f);
-  item.limit = limit, item.kill = kill, item.count = count;
-  item.f.d = 1.0f; /* the distance formulas need no more */
-  OZ_CUDA(cudaMemsetAsync(count, 0, sizeof *count, g->stream), "looking for lost particles");
-  OZ_CUDA(for_each(g->stream, g->count, item), "looking for lost particles");
-  OZ_TRY(fetch_status(g, why));
-  *out = g->mailbox.host->lost;
   return OOZE_OK;
 }
 

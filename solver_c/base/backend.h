@@ -110,6 +110,13 @@ typedef struct oz_sums {
  * it again. It never leaves the solver: no public result has this value. */
 #define OZ_AGAIN ((ooze_result)INT32_MIN)
 
+/* Particles that leave: further out than `limit` on an axis or, with `kill`, in a kill volume. */
+typedef struct oz_leaving {
+  float limit; /* m */
+  int kill;
+  uint32_t visible; /* ranks from here on stay: boundary particles */
+} oz_leaving;
+
 /* Each function returns a result; on failure it writes a sentence to `why` and leaves the particles
  * as they were. */
 typedef struct oz_backend_table {
@@ -174,10 +181,13 @@ typedef struct oz_backend_table {
   /* Times stages from now on, at the cost of their overlap; NULL: they always are timed. */
   void (*profile_start)(oz_backend *b);
   /* For backends with memory apart from the host's; NULL otherwise. lost: number of particles
-   * further out than `limit` (m, an axis) or, with `kill`, in a kill volume. wall_loads: after a
-   * substep without `out`, at the end with it: 6 numbers a collider, impulse (kg m/s) and its
-   * moment about p1, of all those substeps. */
-  ooze_result (*lost)(oz_backend *b, float limit, int kill, uint32_t *out, ooze_message *why);
+   * that have left. remove_lost: those, of which there are `count`; their ranks in rising order to
+   * `ranks`. The others close up in order, and so do their ranks and the results of the last
+   * substep. wall_loads: after a substep without `out`, at the end with it: 6 numbers a collider,
+   * impulse (kg m/s) and its moment about p1, of all those substeps. */
+  ooze_result (*lost)(oz_backend *b, const oz_leaving *which, uint32_t *out, ooze_message *why);
+  ooze_result (*remove_lost)(oz_backend *b, const oz_leaving *which, uint32_t count,
+                             uint32_t *ranks, ooze_message *why);
   ooze_result (*wall_loads)(oz_backend *b, double *out, ooze_message *why);
   /* roll_back: restores velocities and sources from before the last sort, after a substep that
    * failed half way. fastest: the greatest speed, m/s. column_sums: OZ_COLUMN_SUMS of

@@ -97,6 +97,9 @@ void oz_labels_copy_release(ooze_solver *s, oz_label_copy *c);
 ooze_result oz_particles_append(ooze_solver *s, const oz_arrivals *a);
 /* Keeps particles with a set flag (backend's order, s->particles.flags). */
 ooze_result oz_particles_keep(ooze_solver *s, uint32_t kept);
+/* Removes particles beyond the limit of positions and, with `kill`, in a kill volume; after a
+ * substep. */
+ooze_result oz_particles_leave(ooze_solver *s, int kill);
 /* Room for that many flags, all set. */
 ooze_result oz_particles_flags(ooze_solver *s);
 /* Memory for removing any of `count` particles and for copies of their vectors, so that this cannot

@@ -133,42 +133,6 @@ static ooze_result surroundings(ooze_solver *s, double f0, double f1, double dt)
 
 /* ---- after the model ---- */
 
-/* Removes particles in a kill volume (walls) or beyond the limit of positions (far). */
-static ooze_result remove_lost(ooze_solver *s, int walls, int far) {
-  oz_particles *p = &s->particles;
-  if (p->count == 0 || !(walls || far)) return OOZE_OK;
-  if (s->backend->table->lost) { /* mostly none is: then nothing need be fetched */
-    uint32_t some = 1;
-    float limit = (float)fmin(OZ_FAR_METRES, OZ_FAR_SEPARATIONS * (double)s->separation);
-    OZ_TRY(s->backend->table->lost(s->backend, limit, walls, &some, s->message));
-    if (!some) return OOZE_OK;
-  }
-  oz_frame f;
-  memset(&f, 0, sizeof f);
-  f.collider = s->collider_frame;
-  f.collider_count = s->colliders.count;
-  f.brick_key = s->colliders.key;
-  f.brick_values = s->colliders.values;
-  f.d = s->separation;
-  const void *copy;
-  uint32_t kept = p->count;
-  OZ_TRY(oz_host_look(s, OZ_FIELD_X, &copy));
-  OZ_TRY(oz_particles_flags(s));
-  const float *x = copy;
-  for (uint32_t i = 0; i < p->count; ++i, x += 4) {
-    int gone = (far && !oz_position_ok(s, x)) || (walls && oz_wall_kill(&f, x));
-    p->flags[i] = !gone;
-    kept -= (uint32_t)gone;
-  }
-  if (p->hidden) { /* boundary particles stay whatever stands over them */
-    OZ_TRY(oz_rank_map(s));
-    for (uint32_t r = oz_visible(s); r < p->count; ++r)
-      kept += !p->flags[p->at[r]], p->flags[p->at[r]] = 1;
-  }
-  s->run.killed += p->count - kept;
-  return oz_particles_keep(s, kept);
-}
-
 /* Loads of the fluid on walls: a device sums them itself, the CPU's wall contacts are read
  * directly. */
 static ooze_result loads(ooze_solver *s, double dt) {
@@ -425,7 +389,7 @@ static ooze_result substep(ooze_solver *s, double t1, double *fraction, double f
   s->run.mean_neighbours = step.mean_neighbours;
   if (step.has_walls && p->count) OZ_TRY(loads(s, dt));
   OZ_TRY(contain(s, step.bad));
-  return remove_lost(s, oz_colliders_have(&s->colliders, OOZE_ROLE_KILL), 0);
+  return oz_colliders_have(&s->colliders, OOZE_ROLE_KILL) ? oz_particles_leave(s, 1) : OOZE_OK;
 }
 
 static ooze_result step(ooze_solver *s, double dt) {
@@ -475,7 +439,7 @@ static ooze_result step(ooze_solver *s, double dt) {
   oz_bodies_end_step(&s->bodies, fraction);
   oz_boundary_end_step(&s->boundary, fraction);
   oz_emitters_end_step(&s->emitters, fraction);
-  if (r == OOZE_OK) r = remove_lost(s, 0, 1);
+  if (r == OOZE_OK) r = oz_particles_leave(s, 0);
   if (r == OOZE_OK) r = oz_speeds_after_step(s, whole);
   if (r <= OOZE_LOST_DIVERGED && r != OOZE_LOST_ABANDONED && hooks->log)
     hooks->log(hooks->user, OOZE_LOG_ERROR, s->message->text);
