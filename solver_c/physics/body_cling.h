@@ -171,24 +171,30 @@ OZ_FN void oz_body_stick_item(const oz_frame *f, uint32_t i) {
     const float back = -share * (away * b.n[k] + part * along[k]);
     y[k] += back;
     p[k] = x[k] + y[k];
-    dx[k] = back / b.total;
+    dx[k] = back;
   }
-  dx[3] = f->m_ref / f->omega[i];
+  dx[3] = 1.0f / b.total;
 }
 
-/* kg m: reaction of the fluid that sticks to particle i of body b. */
+/* kg m: reaction of the fluid that sticks to particle i of body b. A particle of a soft body moves
+ * alone: one that stands out, with more fluid around it than the coat that is reckoned with, would
+ * overshoot, stand out further, and be plucked off. */
 OZ_FN void oz_body_stuck(const oz_frame *f, uint32_t i, const oz_body *b, double sum[3]) {
   const float *x = f->x + 4 * (size_t)i;
   const uint32_t length = f->start_length[i];
+  float back[3] = {0.0f, 0.0f, 0.0f}, coat = 0.0f; /* particles of fluid that hold on to it */
   if (!oz_body_holds(f, b)) return;
   for (uint32_t m = 0; m < length; m++) {
     const uint32_t j = oz_neighbour(f, i, m);
-    if (oz_word(f->owner, j) != 0) continue;
+    if (oz_word(f->owner, j) != 0 || !(f->omega[j] > 0.0f)) continue;
     const float *o = f->x + 4 * (size_t)j, *dx = f->dx + 4 * (size_t)j,
                 r[3] = {o[0] - x[0], o[1] - x[1], o[2] - x[2]},
-                w = dx[3] * oz_body_stick_weight(f, r);
-    for (int k = 0; k < 3; k++) sum[k] -= (double)(w * dx[k]);
+                w = dx[3] * oz_body_stick_weight(f, r), mass = w * f->m_ref / f->omega[j];
+    coat += w;
+    for (int k = 0; k < 3; k++) back[k] += mass * dx[k];
   }
+  const int alone = b->kind == OZ_OWNER_SOFT && coat > OZ_BODY_COAT;
+  for (int k = 0; k < 3; k++) sum[k] -= (double)(alone ? OZ_BODY_COAT / coat * back[k] : back[k]);
 }
 
 #endif

@@ -241,6 +241,57 @@ OZ_CASE(fluid_that_clings_to_a_free_body_gives_its_momentum) {
   }
 }
 
+/* The longest link, over its length at rest, of a soft ball that has sunk into a block of honey for
+ * a second: of particles that were next to each other. */
+static double longest_link(void) {
+  static float rest[MOST][3];
+  ooze_solver *s = make(0.0f, -9.81f);
+  const ooze_material m = honey();
+  ooze_collider_desc c;
+  ooze_collider tank;
+  ooze_body_desc b;
+  ooze_body body;
+  uint32_t index, n = 0;
+  CHECK_OK(ooze_material_add(s, &m, &index), s);
+  ooze_body_desc_default(&b);
+  const uint32_t all = lattice(8, 8, 8, -4.0f * d, -8.0f * d, -4.0f * d, speed);
+  for (uint32_t i = 0; i < all; i++) {
+    const float x[3] = {speed[i][0], speed[i][1] + 4.0f * d, speed[i][2]};
+    if (x[0] * x[0] + x[1] * x[1] + x[2] * x[2] > 16.0f * d * d) continue;
+    for (int k = 0; k < 3; k++) place[n][k] = speed[i][k];
+    n++;
+  }
+  b.kind = OOZE_BODY_SOFT, b.count = n, b.positions = (const float(*)[3])place, b.friction = 0.5f;
+  CHECK_OK(ooze_body_add(s, &b, &body), s);
+  fluid(s, lattice(14, 6, 14, -7.0f * d, -14.0f * d, -7.0f * d, place), index);
+  ooze_collider_desc_default(&c);
+  c.shape = OOZE_SHAPE_BOX, c.invert = 1;
+  c.half[0] = c.half[2] = 7.0f * d, c.half[1] = 14.0f * d;
+  CHECK_OK(ooze_collider_add(s, &c, &tank), s);
+  for (int k = 0; k < 192; k++) CHECK_OK(ooze_step(s, STEP), s);
+  read(s);
+  CHECK_OK(ooze_attribute_read(s, OOZE_REST, 0, ooze_particle_count(s), 0, rest), s);
+  double most = 0.0;
+  for (uint32_t i = 0; i < ooze_particle_count(s); i++)
+    for (uint32_t j = 0; owner[i] && j < i; j++) {
+      double now = 0.0, then = 0.0;
+      for (int k = 0; owner[j] && k < 3; k++) {
+        now += pow((double)(place[i][k] - place[j][k]), 2.0);
+        then += pow((double)(rest[i][k] - rest[j][k]), 2.0);
+      }
+      if (then > 0.0 && then < 1.21 * (double)(d * d)) most = fmax(most, sqrt(now / then));
+    }
+  ooze_solver_destroy(s);
+  return most;
+}
+
+/* Honey plucked particles off it: one that stands out felt all of the fluid around it in full. */
+OZ_CASE(a_soft_ball_stays_whole_in_honey) {
+  const double most = longest_link();
+  printf("longest link %.2f of its length\n", most);
+  CHECK(most > 1.0 && most < 2.0, "%g", most);
+}
+
 /* m: mean height over a flat body of half a ball of fluid that its tension has shaped. */
 static double beads(float adhesion) {
   ooze_solver *s = make(0.0f, 0.0f);
