@@ -31,6 +31,22 @@ ooze_result oz_read_bodies(oz_reader *r) {
                        sizeof *s->bodies, (void **)&s->start.bodies, sizeof *s->start.bodies);
 }
 
+/* Share of a body's particles that others may take without a word: where two touch. */
+#define OVERLAPS 0.03
+
+static void tell_cut(const oz_fill *fill, const char *name, uint64_t copy, uint64_t cut,
+                     uint32_t left) {
+  char text[240];
+  if (!fill->host.say) return;
+  snprintf(
+      text, sizeof text,
+      "bodies.%s: overlaps bodies before it, which take the room of %llu of the %llu particles "
+      "of copy %llu: it is a part of its shape; move them apart",
+      name, (unsigned long long)cut, (unsigned long long)(cut + left),
+      (unsigned long long)copy + 1);
+  fill->host.say(fill->host.user, text);
+}
+
 /* One copy: its points go back into its own frame. */
 static ooze_result one(const ooze_scene *s, oz_fill *fill, const oz_body_item *b,
                        const uint32_t at[3], uint64_t copy, oz_body_fn take, void *user,
@@ -51,6 +67,8 @@ static ooze_result one(const ooze_scene *s, oz_fill *fill, const oz_body_item *b
                      "%s: bodies.%s: not one particle fits in at a separation of %g m%s", s->file,
                      b->fill.name, (double)s->separation,
                      cut ? ": its room is taken by other bodies" : "");
+  if (result == OOZE_OK && (double)cut > OVERLAPS * (double)(cut + cloud.count))
+    tell_cut(fill, b->fill.name, copy, cut, cloud.count);
   if (result == OOZE_OK && !copy)
     result = oz_fluid_copies_fit(fill, &b->fill, "bodies", cloud.count, why);
   for (uint32_t i = 0; i < cloud.count; i++) {

@@ -110,6 +110,21 @@ static void check_body(oz_reader *r, const oz_solids *solids, uint32_t index) {
   }
 }
 
+/* Voxels that an open mesh is thickened by to either side. */
+#define OPEN_VOXELS 1.5
+
+static void tell_open(oz_reader *r, const char *name, double thick) {
+  const size_t mark = oz_down(r, "colliders");
+  oz_down(r, name);
+  oz_warn(
+      r,
+      "the mesh is open, and becomes a wall that reaches about %.2g m to both sides of it (1.5 "
+      "voxels): fluid stands that far off; close it, or take it as a sheet: \"shell\": true and "
+      "\"boundary\": \"particles\"",
+      thick);
+  oz_up(r, mark);
+}
+
 /* A mesh's wall as the solver sees it, half a separation behind the surface: it is thin where that
  * is less than a fifth of a separation within the solid. */
 static void check_wall(oz_reader *r, const oz_solids *solids, uint32_t index) {
@@ -122,6 +137,10 @@ static void check_wall(oz_reader *r, const oz_solids *solids, uint32_t index) {
   if (c->shape.kind != OZ_SHAPE_MESH || c->shell || c->shape.sequence || desc->invert ||
       desc->role != OOZE_ROLE_COLLIDE)
     return;
+  if (!ooze_mesh_is_closed(mesh)) {
+    tell_open(r, c->name, OPEN_VOXELS * (double)(desc->voxel > 0.0f ? desc->voxel : s->separation));
+    return;
+  }
   const uint64_t step = 1 + mesh->triangle_count / TRIANGLES;
   for (uint64_t t = 0; t < mesh->triangle_count; t += step) {
     double corner[3][3], middle[3], n[3], depth = 1e30;

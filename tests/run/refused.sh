@@ -157,6 +157,15 @@ expect 0 '% of its surface the wall is thinner than a particle_separation' "$ooz
 expect 0 particles "$ooze" info "$small" \
   --set "colliders={\"c\":{\"shape\":\"mesh\",\"file\":\"$folder/thick.obj\",\"position\":[0,1,0]}}"
 grep -q 'thinner than' out && fail "a wall of two separations is told of: $(cat out)"
+printf 'v -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 1 4 3 2\n' >open.obj
+expect 0 'colliders.c: the mesh is open, and becomes a wall' "$ooze" info "$small" \
+  --set "colliders={\"c\":{\"shape\":\"mesh\",\"file\":\"$folder/open.obj\",\"position\":[0,-1,0]}}"
+ball='"material":"goo","shape":"sphere","radius":0.05'
+expect 0 'bodies.b: overlaps bodies before it' "$ooze" run "$small" -o overlap -f 1 -q \
+  --set "bodies={\"a\":{$ball,\"position\":[0.5,0.1,0]},\"b\":{$ball,\"position\":[0.53,0.1,0]}}"
+expect 0 apart "$ooze" run "$small" -o apart -f 1 \
+  --set "bodies={\"a\":{$ball,\"position\":[0.5,0.1,0]},\"b\":{$ball,\"position\":[0.61,0.1,0]}}"
+grep -q overlaps out && fail "bodies that are apart are told of: $(cat out)"
 # terminate WHEN MILLISECONDS: stops $process, which must obey by then and be resumable
 terminate() {
   began=$(date +%s%N)
