@@ -43,7 +43,14 @@ static double longest_substep(const ooze_solver *s) {
 
 /* Limits of automatic counts that gave way are told of, each once. Those that hang on layers not at
  * time 0, when a falling body counts as a deep one. */
-enum { TOLD_SUBSTEPS = 1, TOLD_SPEED = 2, TOLD_VELOCITY = 4, TOLD_DRAGGED = 8, TOLD_DEPTH = 16 };
+enum {
+  TOLD_SUBSTEPS = 1,
+  TOLD_SPEED = 2,
+  TOLD_VELOCITY = 4,
+  TOLD_DRAGGED = 8,
+  TOLD_DEPTH = 16,
+  TOLD_VISCOSITY = 32
+};
 
 static int may_tell(ooze_solver *s, uint32_t limit) {
   if ((s->told_limits & limit) || !s->memory.hooks.log) return 0;
@@ -76,6 +83,32 @@ static void tell_speed(ooze_solver *s, double duration, uint32_t taken) {
            s->explained_speed, far, (unsigned)taken, FURTHEST,
            oz_substeps_of(duration, near_substep(s)));
   tell(s, text);
+}
+
+/* Viscosity beyond what a substep bears creeps as less. */
+static void tell_viscosity(ooze_solver *s, double duration, uint32_t taken) {
+  const double d = (double)s->separation, tau = (double)OZ_LEAST_MEMORY, dt = duration / taken,
+               floor = (double)OZ_STIFFEST_FLOOR * tau / (double)OZ_ELASTIC_TIME;
+  if (s->params.model != OOZE_MODEL_CONFORMATION || s->laws || s->has_ramps) return;
+  for (uint32_t k = 0; k < s->material_count; ++k) {
+    const oz_extremes *e = &s->extremes[k];
+    const double mu = (double)e->most_viscosity, unit = (double)e->density * d * d / floor,
+                 most = (tau + dt) * unit / (dt * dt);
+    char text[280], fits[40] = "a greater separation bears more";
+    if (!(e->density < INFINITY) || !(mu > 1.5 * most) || (double)e->relaxation_time > tau ||
+        !may_tell(s, TOLD_VISCOSITY))
+      continue;
+    /* mu h^2 = unit (tau + h) */
+    const double h = (unit + sqrt(unit * unit + 4.0 * mu * unit * tau)) / (2.0 * mu);
+    if (duration / h < 1000.0)
+      snprintf(fits, sizeof fits, "substeps of %.0f bear it", ceil(duration / h));
+    snprintf(text, sizeof text,
+             "a viscosity of %.3g Pa s acts as %.2g Pa s with a separation of %.3g m and substeps "
+             "of %.2g s: it creeps under its own weight; %s",
+             mu, most, d, dt, fits);
+    tell(s, text);
+    return;
+  }
 }
 
 static uint32_t substep_count(ooze_solver *s, double duration) {
@@ -305,6 +338,7 @@ ooze_result oz_counts_before_step(ooze_solver *s, double duration) {
   OZ_TRY(oz_extremes_before_step(s));
   oz_materials_find_memory(s);
   c->substeps = substep_count(s, duration);
+  tell_viscosity(s, duration, c->substeps);
   c->velocity = p->velocity_iterations ? p->velocity_iterations : 10u;
   c->position = p->position_iterations ? p->position_iterations : 5u;
   if (!conformation || (p->velocity_iterations && p->position_iterations)) return OOZE_OK;

@@ -157,7 +157,7 @@ void oz_frame_constants(oz_frame *f, const ooze_params *params, float separation
   f->a_min = (float)(2e-5 * t_ref);
   /* 500 in a substep, and in shorter ones than 1/768 s the modulus of that: beyond it a solid
    * bursts (195 m/s with 256 substeps in a frame) */
-  f->a_elastic = 2e-3f * fmaxf(1.0f, 1.0f / (768.0f * 768.0f * dt * dt));
+  f->a_elastic = OZ_STIFFEST_FLOOR * fmaxf(1.0f, 1.0f / (768.0f * 768.0f * dt * dt));
   for (int c = 0; c < 3; c++) f->gravity[c] = params->gravity[c];
   const float g = sqrtf(f->gravity[0] * f->gravity[0] + f->gravity[1] * f->gravity[1] +
                         f->gravity[2] * f->gravity[2]);

@@ -21,11 +21,13 @@ OZ_FN void oz_material_item(const oz_frame *f, uint32_t i, oz_real *red) {
   if (f->laws) alpha = oz_law_compliance(f, i);
   oz_real a = alpha * (f->m_ref * f->d * f->d / (f->V0 * f->dt * f->dt));
   /* Floors (docs/theory/conformation.md): singular rows stay bounded, and elastic stiffness per
-   * step stays below about 500. */
+   * step stays below about 500; viscosity of what soon forgets is not elastic. */
   a = oz_max(a, oz_set(f->a_min));
-  a = oz_select(((tau > zero) | (oz_yield(f, i) > zero)) &
-                    (oz_set((float)f->volume_split) > oz_set(0.5f)),
-                oz_max(a, oz_set(f->a_elastic)), a);
+  oz_mask yields = oz_yield(f, i) > zero;
+  oz_real remembers =
+      oz_select(yields, oz_set(1.0f), oz_min(tau * (1.0f / OZ_ELASTIC_TIME), oz_set(1.0f)));
+  a = oz_select(((tau > zero) | yields) & (oz_set((float)f->volume_split) > oz_set(0.5f)),
+                oz_max(a, f->a_elastic * remembers), a);
   /* a larger compliance has no effect, and its square must stay a float */
   a = oz_min(a, oz_set(1e8f));
   oz_real om = oz_select(oz_held(f, i), zero, 1000.0f / oz_density(f, i));

@@ -157,6 +157,12 @@ typedef struct oz_nozzle {
 
 /* Seconds that the strain of thick fluid is remembered at least (docs/theory/conformation.md). */
 #define OZ_LEAST_MEMORY 0.002f
+/* Floor of compliance where material remembers, and the relaxation time (s) from which on it is
+ * the whole of it (docs/theory/conformation.md). */
+#define OZ_STIFFEST_FLOOR 2e-3f
+#define OZ_ELASTIC_TIME 0.02f
+/* body_sticks of the frame: body_stick leaves sums of weights alone, for body_coat */
+#define OZ_BODY_WEIGHS 2u
 /* has_memory of the frame */
 enum {
   OZ_MEMORY_LEAST = 1, /* some material has a least memory */
