@@ -64,6 +64,12 @@ ooze_result oz_bodies_project(const oz_step *s, oz_backend *b, const oz_frame *f
   f->body_clings =
       s->has_cling && f->is_conformation && f->projects_velocity && k + 1 == s->position_iterations;
   f->body_sticks = s->has_stick || f->body_clings;
+  if (f->body_sticks && s->has_soft) {
+    f->body_sticks = OZ_BODY_WEIGHS;
+    RUN(body_stick);
+    f->body_sticks = 1;
+    RUN(body_coat);
+  }
   if (f->body_sticks) RUN(body_stick);
   /* the first pass only counts the contacts */
   for (int pass = k == 0 ? 0 : 1; pass < 2; pass++) {

@@ -57,6 +57,7 @@ typedef struct oz_body_near {
   float side;         /* distance from their centre, over d: 0 among them */
   uint32_t count;     /* all particles within h; f->neighbours is not known before `gradient` */
   float stick, friction, yields, free; /* means; free: part that moves */
+  float coat;                          /* greatest of body_coat */
   float fluid[6];                      /* K of the fluid alone, over a third of a lattice's trace */
 } oz_body_near;
 
@@ -65,7 +66,7 @@ OZ_FN oz_body_near oz_body_near_of(const oz_frame *f, uint32_t i, const float *v
   oz_body_near b;
   const float *x = f->x + 4 * (size_t)i, *own = v + 4 * (size_t)i;
   float by[3] = {0.0f, 0.0f, 0.0f};
-  b.total = b.side = b.stick = b.friction = b.yields = b.free = 0.0f;
+  b.total = b.side = b.stick = b.friction = b.yields = b.free = b.coat = 0.0f;
   b.count = 0;
   for (int k = 0; k < 3; k++) b.n[k] = 0.0f;
   for (int k = 0; k < 6; k++) b.fluid[k] = 0.0f;
@@ -87,6 +88,8 @@ OZ_FN oz_body_near oz_body_near_of(const oz_frame *f, uint32_t i, const float *v
     b.friction += w * f->body[at].friction;
     b.yields += w * f->omega[j]; /* 0 for held particles */
     b.free += f->omega[j] > 0.0f ? w : 0.0f;
+    if (w > 0.0f && oz_owner_kind(owner) == OZ_OWNER_SOFT && !held)
+      b.coat = oz_maxf(b.coat, f->dx[4 * (size_t)j + 3]);
     for (int k = 0; k < 3; k++) b.n[k] += w * r[k], by[k] += w * vj[k];
   }
   const float size = sqrtf(oz_dot3f(b.n, b.n));
@@ -149,6 +152,10 @@ OZ_FN void oz_body_stick_item(const oz_frame *f, uint32_t i) {
   if (!(f->omega[i] > 0.0f)) return;
   const oz_body_near b = oz_body_near_of(f, i, f->y, 0);
   if (!(b.total > 0.0f)) return;
+  if (f->body_sticks == OZ_BODY_WEIGHS) {
+    dx[3] = 1.0f / b.total;
+    return;
+  }
   const float *x = f->x + 4 * (size_t)i, apart = oz_dot3f(b.rel, b.n),
               most = b.stick * f->dt * f->dt, hold = b.friction * most;
   float along[3], slides = 0.0f, away = 0.0f, part = 0.0f; /* taken back: m across; of along */
@@ -165,8 +172,9 @@ OZ_FN void oz_body_stick_item(const oz_frame *f, uint32_t i) {
   }
   if (away == 0.0f && !(part > 0.0f)) return;
   /* Free bodies move as well: with a whole layer of fluid as heavy as they are, a full correction
-   * would overshoot. */
-  const float share = 1.0f / (1.0f + OZ_BODY_COAT * b.yields / f->omega[i]);
+   * would overshoot. A particle of a soft body moves alone: one that stands out has more fluid
+   * around it, would stand out further, and be plucked off. */
+  const float share = 1.0f / (1.0f + oz_maxf(OZ_BODY_COAT, b.coat) * b.yields / f->omega[i]);
   for (int k = 0; k < 3; k++) {
     const float back = -share * (away * b.n[k] + part * along[k]);
     y[k] += back;
@@ -176,13 +184,28 @@ OZ_FN void oz_body_stick_item(const oz_frame *f, uint32_t i) {
   dx[3] = 1.0f / b.total;
 }
 
-/* kg m: reaction of the fluid that sticks to particle i of body b. A particle of a soft body moves
- * alone: one that stands out, with more fluid around it than the coat that is reckoned with, would
- * overshoot, stand out further, and be plucked off. */
+/* body_coat, between the two calls of body_stick that there are with soft bodies: the particles of
+ * fluid that hold on to a member slot's particle of such a body, by the sums of weights that the
+ * first one has left in dx.w. */
+OZ_FN void oz_body_coat_item(const oz_frame *f, uint32_t slot) {
+  const uint32_t i = f->member[slot];
+  float coat = 0.0f;
+  if (i == OZ_NO_MEMBER || oz_owner_kind(oz_word(f->owner, i)) != OZ_OWNER_SOFT) return;
+  const float *x = f->x + 4 * (size_t)i;
+  const uint32_t length = f->start_length[i];
+  for (uint32_t m = 0; m < length; m++) {
+    const uint32_t j = oz_neighbour(f, i, m);
+    if (oz_word(f->owner, j) != 0) continue;
+    const float *o = f->x + 4 * (size_t)j, r[3] = {o[0] - x[0], o[1] - x[1], o[2] - x[2]};
+    coat += f->dx[4 * (size_t)j + 3] * oz_body_stick_weight(f, r);
+  }
+  f->dx[4 * (size_t)i + 3] = coat;
+}
+
+/* kg m: reaction of the fluid that sticks to particle i of body b. */
 OZ_FN void oz_body_stuck(const oz_frame *f, uint32_t i, const oz_body *b, double sum[3]) {
   const float *x = f->x + 4 * (size_t)i;
   const uint32_t length = f->start_length[i];
-  float back[3] = {0.0f, 0.0f, 0.0f}, coat = 0.0f; /* particles of fluid that hold on to it */
   if (!oz_body_holds(f, b)) return;
   for (uint32_t m = 0; m < length; m++) {
     const uint32_t j = oz_neighbour(f, i, m);
@@ -190,11 +213,8 @@ OZ_FN void oz_body_stuck(const oz_frame *f, uint32_t i, const oz_body *b, double
     const float *o = f->x + 4 * (size_t)j, *dx = f->dx + 4 * (size_t)j,
                 r[3] = {o[0] - x[0], o[1] - x[1], o[2] - x[2]},
                 w = dx[3] * oz_body_stick_weight(f, r), mass = w * f->m_ref / f->omega[j];
-    coat += w;
-    for (int k = 0; k < 3; k++) back[k] += mass * dx[k];
+    for (int k = 0; k < 3; k++) sum[k] -= (double)(mass * dx[k]);
   }
-  const int alone = b->kind == OZ_OWNER_SOFT && coat > OZ_BODY_COAT;
-  for (int k = 0; k < 3; k++) sum[k] -= (double)(alone ? OZ_BODY_COAT / coat * back[k] : back[k]);
 }
 
 #endif

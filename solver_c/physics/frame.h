@@ -154,7 +154,7 @@ typedef struct oz_frame {
   uint32_t boundary_still;    /* boundary particles rest, in the last substep and in this one */
   uint32_t has_loads;         /* loads on boundary particles are summed */
   uint32_t has_slip;          /* some boundary particles let fluid slip: those have rows */
-  uint32_t body_sticks;       /* body_touch: some body holds fluid in this iteration */
+  uint32_t body_sticks;       /* some body holds fluid in this iteration; OZ_BODY_WEIGHS */
   uint32_t body_clings;       /* body_stick: thick fluid clings to bodies with friction */
   uint32_t body_adheres;      /* tension: some fluid's adhesion is not 1 */
   uint32_t is_conformation;   /* the model is conformation, which owns the multipliers */
