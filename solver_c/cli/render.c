@@ -318,7 +318,7 @@ static int render_caches(const render_request *ask, const char **caches, size_t 
 }
 
 int cli_render(int argc, char **argv) {
-  enum { MOST_CACHES = 64 };
+  enum { MOST_CACHES = 256 };
   const char *caches[MOST_CACHES];
   size_t count = 0;
   render_request ask;

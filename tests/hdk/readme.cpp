@@ -176,8 +176,8 @@ OZ_CASE(the_first_simulation_of_the_readme_works_word_by_word) {
 OZ_CASE(the_pour_of_the_readme_works_word_by_word) {
   fresh_world();
   const std::string text = between("To pour instead:", "Everything is in metres");
-  const size_t add = text.find("_Ooze Source_"), set = text.find("Set the solver's");
-  CHECK(add != std::string::npos && set != std::string::npos);
+  const size_t add = text.find("_Ooze Source_");
+  CHECK(add != std::string::npos);
   const size_t vex = text.find("v@N = {");
   CHECK(vex != std::string::npos);
   double n[3];
@@ -188,13 +188,9 @@ OZ_CASE(the_pour_of_the_readme_works_word_by_word) {
     for (int k = 0; k < 3; ++k) a->put(0, k, n[k]);
   });
   SOP_Node *source = node("ooze::source::1.0", {&point});
-  CHECK_EQ(follow(text.substr(add, set - add), "ooze::source::1.0", source), 1);
+  CHECK_EQ(follow(text.substr(add), "ooze::source::1.0", source), 1);
   source->set("particlesep", 0.004); // of the steps above
   SOP_Node *solver = node("ooze::solver::1.0", {source});
-  std::string words = text.substr(set);
-  for (char &c : words) c = c == '\n' ? ' ' : c;
-  CHECK_EQ(follow(words, "ooze::solver::1.0", solver), 2);
-  CHECK_NEAR(solver->evalInt("veliterations", 0, 0), 20, 0, "as the words say");
   solver->set("particlesep", 0.004);
   CHECK(cook(solver, 8) != nullptr && solver->messages.empty(), "%s", said(solver).c_str());
   CHECK(solver->gdp->getNumPoints() > 100);
