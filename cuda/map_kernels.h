@@ -54,6 +54,32 @@ __global__ void __launch_bounds__(BLOCK) hold_kernel(const __grid_constant__ sta
   __syncwarp(team); /* all have read */
   if (lane == 0) oz_wall_hold_by(f, contact, planes, i, g, active);
 }
+/* The links of a soft body's particle, shared out among threads. */
+enum { SOFT_TEAM = 8 };
+template <class S>
+constexpr bool shares_links = S::STAGE == OZ_STAGE_soft_rate || S::STAGE == OZ_STAGE_soft_pull;
+template <class S>
+__global__ void __launch_bounds__(BLOCK) soft_kernel(const __grid_constant__ stage_args a) {
+  const oz_frame *f = &a.f;
+  const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x, slot = thread / SOFT_TEAM,
+                 lane = thread % SOFT_TEAM;
+  oz_real acc[OZ_SOFT_SUMS] = {};
+  launch_dependency_trigger();
+  launch_dependency_wait();
+  if (slot < f->member_count) {
+    if constexpr (S::STAGE == OZ_STAGE_soft_rate)
+      oz_soft_rate_part(f, slot, lane, SOFT_TEAM, acc);
+    else
+      oz_soft_pull_part(f, slot, lane, SOFT_TEAM, acc);
+  }
+  for (int k = 0; k < OZ_SOFT_SUMS; k++)
+    for (int d = SOFT_TEAM / 2; d; d >>= 1) acc[k] += __shfl_xor_sync(0xffffffffu, acc[k], d);
+  if (lane || slot >= f->member_count) return;
+  if constexpr (S::STAGE == OZ_STAGE_soft_rate)
+    oz_soft_rate_end(f, slot, acc);
+  else
+    oz_soft_pull_end(f, slot, acc);
+}
 template <class S, int T>
 __global__ void __launch_bounds__(BLOCK) mirror_kernel(const __grid_constant__ stage_args a) {
   const uint32_t thread = blockIdx.x * (uint32_t)BLOCK + threadIdx.x;
@@ -64,30 +90,40 @@ __global__ void __launch_bounds__(BLOCK) mirror_kernel(const __grid_constant__ s
   if (thread / T < *a.wall_count) mirror_slot<T>(a, thread / T, thread % T);
 }
 #include "cuda/mirror_rows.h"
-/* One block a body: threads take its particles in turn, a tree adds up, the first one finishes. */
-template <class S>
-__global__ void __launch_bounds__(BLOCK) body_kernel(const __grid_constant__ stage_args a) {
-  __shared__ double part[S::SUMS][BLOCK / 32];
+/* One block of N threads a body: threads take its particles in turn, a tree adds up, the first one
+ * finishes. The particles of the next turns are named ahead, since every one takes two loads. */
+enum { BODY_BLOCK = 512, BODY_AHEAD = 4 };
+template <class S, int N>
+__global__ void __launch_bounds__(N) body_kernel(const __grid_constant__ stage_args a) {
+  __shared__ double part[S::SUMS][N / 32];
   const oz_frame *f = &a.f;
   const uint32_t b = blockIdx.x;
   double acc[S::SUMS];
   for (int s = 0; s < S::SUMS; s++) acc[s] = 0.0;
   launch_dependency_trigger_and_wait();
-  for (uint32_t k = threadIdx.x; k < f->body[b].count; k += BLOCK) {
-    const uint32_t i = f->member[f->body[b].first + k];
-    if (i != OZ_NO_MEMBER) S::pair(f, b, i, acc);
+  /* soft bodies have no pose */
+  if (S::STAGE != OZ_STAGE_body_start && !f->body_state[b].live) return;
+  const uint32_t count = f->body[b].count, *member = f->member + f->body[b].first;
+  for (uint32_t first = threadIdx.x; first < count; first += N * BODY_AHEAD) {
+    uint32_t i[BODY_AHEAD];
+#pragma unroll
+    for (uint32_t e = 0; e < BODY_AHEAD; e++)
+      i[e] = first + e * N < count ? member[first + e * N] : OZ_NO_MEMBER;
+#pragma unroll
+    for (uint32_t e = 0; e < BODY_AHEAD; e++)
+      if (i[e] != OZ_NO_MEMBER) S::pair(f, b, i[e], acc);
   }
   for (int s = 0; s < S::SUMS; s++) {
     for (int d = 16; d; d >>= 1) acc[s] += __shfl_xor_sync(0xffffffffu, acc[s], d);
     if (threadIdx.x % 32 == 0) part[s][threadIdx.x / 32] = acc[s];
   }
   __syncthreads();
-  if (threadIdx.x) return;
+  if (threadIdx.x >= 32) return;
   for (int s = 0; s < S::SUMS; s++) {
-    acc[s] = 0.0;
-    for (int w = 0; w < BLOCK / 32; w++) acc[s] += part[s][w];
+    acc[s] = threadIdx.x < N / 32 ? part[s][threadIdx.x] : 0.0;
+    for (int d = 16; d; d >>= 1) acc[s] += __shfl_xor_sync(0xffffffffu, acc[s], d);
   }
-  S::end(f, b, acc);
+  if (threadIdx.x == 0) S::end(f, b, acc);
 }
 /* Resident blocks a multiprocessor: walls must not cost a wave. */
 template <class S>

@@ -198,6 +198,8 @@ cudaError_t launch_map(const stage_args &a, const oz_frame &g, int lanes, cudaSt
     }
   if constexpr (S::STAGE == OZ_STAGE_wall_hold)
     if (!a.flat) return start<hold_kernel<S>>(blocks(n, HOLD_TEAM), BLOCK, 0, stream, a);
+  if constexpr (shares_links<S>)
+    return start<soft_kernel<S>>(blocks(n, SOFT_TEAM), BLOCK, 0, stream, a);
   if constexpr (flat_of<S>::ANY) {
     if (a.flat)
       return start<map_kernel<typename flat_of<S>::template stage<true>>>(blocks(n, 1), BLOCK, 0,
@@ -216,7 +218,11 @@ cudaError_t launch_map(const stage_args &a, const oz_frame &g, int lanes, cudaSt
 }
 template <class S>
 cudaError_t launch_bodies(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {
-  return a.f.body_count ? start<body_kernel<S>>(a.f.body_count, BLOCK, 0, stream, a) : cudaSuccess;
+  const uint32_t n = a.f.body_count;
+  if (!n) return cudaSuccess;
+  if (a.f.member_count / n > 2 * BLOCK)
+    return start<body_kernel<S, BODY_BLOCK>>(n, BODY_BLOCK, 0, stream, a);
+  return start<body_kernel<S, BLOCK>>(n, BLOCK, 0, stream, a);
 }
 template <class S>
 cudaError_t launch_one(const stage_args &a, const oz_frame &, int, cudaStream_t stream) {

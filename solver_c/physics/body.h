@@ -238,6 +238,21 @@ OZ_FN double oz_toucher_give(const oz_toucher *t, const float p[3], const double
   return t->rigid ? oz_body_give(t->rigid, t->by, p, n) : t->inv_mass;
 }
 
+/* True if one of entries m to m + OZ_WALL_AHEAD of a row belongs to another body or to a boundary.
+ * Most are fluid: a GPU thread has several loads in flight. */
+OZ_FN int oz_body_meets(const oz_frame *f, uint32_t i, uint32_t m, uint32_t length) {
+  const uint32_t own = oz_word(f->owner, i);
+  uint32_t j[OZ_WALL_AHEAD];
+  int some = 0;
+  for (uint32_t e = 0; e < OZ_WALL_AHEAD; e++)
+    j[e] = oz_neighbour(f, i, m + e < length ? m + e : m);
+  for (uint32_t e = 0; e < OZ_WALL_AHEAD; e++) {
+    const uint32_t owner = oz_word(f->owner, j[e]);
+    some |= owner != 0 && owner != own;
+  }
+  return some;
+}
+
 /* body_touch, with other bodies and boundary particles: spheres of one separation. dx: the impulse
  * over the particle's mass; dx.w: number of contacts. Both sides compute the same impulse, so
  * momentum is kept. */
@@ -251,11 +266,15 @@ OZ_FN void oz_body_touch_item(const oz_frame *f, uint32_t slot) {
   float many = 0.0f;
   const uint32_t length = f->start_length[i];
   for (uint32_t m = 0; m < length; m++) {
+    if (m % OZ_WALL_AHEAD == 0 && !oz_body_meets(f, i, m, length)) {
+      m += OZ_WALL_AHEAD - 1;
+      continue;
+    }
     const uint32_t j = oz_neighbour(f, i, m);
-    /* a boundary and a driven body have infinite mass */
-    const int body = oz_owner_kind(oz_word(f->owner, j)) != OZ_OWNER_BOUNDARY && f->omega[j] > 0.0f;
     if (j == i || oz_word(f->owner, j) == 0 || oz_word(f->owner, j) == oz_word(f->owner, i))
       continue;
+    /* a boundary and a driven body have infinite mass */
+    const int body = oz_owner_kind(oz_word(f->owner, j)) != OZ_OWNER_BOUNDARY && f->omega[j] > 0.0f;
     const float *o = f->p + 4 * (size_t)j, *yj = f->y + 4 * (size_t)j;
     double r[3], slip[3], n[3], J[3];
     for (int k = 0; k < 3; k++)

@@ -223,40 +223,58 @@ OZ_FN void oz_soft_start_item(const oz_frame *f, uint32_t slot) {
 /* ---- soft_rate: pressure of the volume constraint at the end of the substep with these velocities
  * ---- */
 
-OZ_FN void oz_soft_rate_item(const oz_frame *f, uint32_t slot) {
+/* Each sum over links in parts, so that a GPU can share a row out among threads: of links first,
+ * first + step, ... */
+#define OZ_SOFT_SUMS 3
+
+OZ_FN void oz_soft_rate_part(const oz_frame *f, uint32_t slot, uint32_t first, uint32_t step,
+                             oz_real acc[OZ_SOFT_SUMS]) {
   uint32_t i;
   const oz_body *b;
   if (!oz_soft_member(f, slot, &i, &b) || !(b->bulk > 0.0f)) return;
   float G[9];
-  oz_real sum = oz_set(0.0f);
   const float *now = oz_soft_now(f);
   const oz_v3 v = oz_vec_of(now, i);
   oz_soft_matrix_ld(f, i, G);
-  for (uint32_t m = 0; m < f->link_len[i]; m += OZ_LANES) {
+  for (uint32_t m = first; m < f->link_len[i]; m += step) {
     oz_soft_links n;
     oz_soft_row(f, i, m, &n);
-    sum += n.w * oz_dot(oz_sub(oz_vec_gather(now, n.j), v), oz_soft_times(G, n.X));
+    acc[0] += n.w * oz_dot(oz_sub(oz_vec_gather(now, n.j), v), oz_soft_times(G, n.X));
   }
-  const float open = oz_soft_matrix(f, i, 0)[3] + oz_soft_ahead(f, b) * oz_sum(sum);
+}
+
+OZ_FN void oz_soft_rate_end(const oz_frame *f, uint32_t slot, const float sum[OZ_SOFT_SUMS]) {
+  uint32_t i;
+  const oz_body *b;
+  if (!oz_soft_member(f, slot, &i, &b) || !(b->bulk > 0.0f)) return;
+  const float open = oz_soft_matrix(f, i, 0)[3] + oz_soft_ahead(f, b) * sum[0];
   oz_soft_matrix(f, i, 2)[3] = b->bulk * f->V0 * oz_soft_matrix(f, i, 1)[3] * open;
+}
+
+OZ_FN void oz_soft_rate_item(const oz_frame *f, uint32_t slot) {
+  oz_real acc[OZ_SOFT_SUMS] = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
+  float sum[OZ_SOFT_SUMS];
+  oz_soft_rate_part(f, slot, 0, OZ_LANES, acc);
+  for (int k = 0; k < OZ_SOFT_SUMS; k++) sum[k] = oz_sum(acc[k]);
+  oz_soft_rate_end(f, slot, sum);
 }
 
 /* ---- soft_pull: residual and one step of the iteration; the new velocity replaces the previous
  * one ---- */
 
-OZ_FN void oz_soft_pull_item(const oz_frame *f, uint32_t slot) {
+OZ_FN void oz_soft_pull_part(const oz_frame *f, uint32_t slot, uint32_t first, uint32_t step,
+                             oz_real acc[OZ_SOFT_SUMS]) {
   uint32_t i;
   const oz_body *b;
   if (!oz_soft_member(f, slot, &i, &b)) return;
-  float G[9], sum[3];
+  float G[9];
   const float young = b->young, h = oz_soft_ahead(f, b);
-  oz_real acc[3] = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)},
-          mine = oz_set(oz_soft_matrix(f, i, 1)[3]), one = oz_set(1.0f);
+  oz_real mine = oz_set(oz_soft_matrix(f, i, 1)[3]), one = oz_set(1.0f);
   const float *now = oz_soft_now(f);
   const oz_v3 v = oz_vec_of(now, i);
   oz_soft_matrix_ld(f, i, G);
   for (int k = 0; k < 9; k++) G[k] *= oz_soft_matrix(f, i, 2)[3];
-  for (uint32_t m = 0; m < f->link_len[i]; m += OZ_LANES) {
+  for (uint32_t m = first; m < f->link_len[i]; m += step) {
     oz_soft_links n;
     oz_real l, limit;
     oz_soft_row(f, i, m, &n);
@@ -282,14 +300,27 @@ OZ_FN void oz_soft_pull_item(const oz_frame *f, uint32_t slot) {
     acc[1] += n.w * (T * e.y + across * dv.y + push.y);
     acc[2] += n.w * (T * e.z + across * dv.z + push.z);
   }
-  for (int k = 0; k < 3; k++) sum[k] = oz_sum(acc[k]);
+}
+
+OZ_FN void oz_soft_pull_end(const oz_frame *f, uint32_t slot, const float sum[OZ_SOFT_SUMS]) {
+  uint32_t i;
+  const oz_body *b;
+  if (!oz_soft_member(f, slot, &i, &b)) return;
   const float give = f->dt * oz_soft_mass(f, i);
-  const float *u = f->u + 4 * (size_t)i, *mid = now + 4 * (size_t)i;
+  const float *u = f->u + 4 * (size_t)i, *mid = oz_soft_now(f) + 4 * (size_t)i;
   float *next = oz_soft_next(f) + 4 * (size_t)i;
   for (int k = 0; k < 3; k++) {
     const float r = u[k] - mid[k] + give * sum[k];
     next[k] += f->soft.omega * (f->soft.step * r + mid[k] - next[k]);
   }
+}
+
+OZ_FN void oz_soft_pull_item(const oz_frame *f, uint32_t slot) {
+  oz_real acc[OZ_SOFT_SUMS] = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
+  float sum[OZ_SOFT_SUMS];
+  oz_soft_pull_part(f, slot, 0, OZ_LANES, acc);
+  for (int k = 0; k < OZ_SOFT_SUMS; k++) sum[k] = oz_sum(acc[k]);
+  oz_soft_pull_end(f, slot, sum);
 }
 
 /* ---- soft_hold: a particle that presses against a wall stays half a separation from it. The first
