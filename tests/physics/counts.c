@@ -290,6 +290,10 @@ OZ_CASE(limits_that_give_way_are_told_once) {
   CHECK_EQ(told[0], '\0'); /* it might be falling */
   CHECK_EQ(step(s, 1.0 / 24.0).velocity_iterations, 40);
   tells_once(s, "40 are the most", "velocity_iterations of 64"); /* of 80 layers */
+
+  s = column(4, 4, 1e6f); /* (C.4b) */
+  step(s, 1.0 / 24.0);
+  tells_once(s, "1e+06 Pa s acts as 1.3e+05 Pa s", "substeps of 33");
 }
 
 /* Velocity iterations of a column of 1000 Pa s while a floor far below it moves. */

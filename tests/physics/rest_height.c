@@ -1,6 +1,9 @@
-/* Fluid at rest in a box keeps its volume, and more iterations keep more of it.
+/* Fluid at rest in a box keeps its volume, and more iterations keep more of it; a block that is
+ * too thick to flow keeps its height.
  * SPDX-License-Identifier: Apache-2.0
  * oz_test: LABELS physics */
+#include <math.h>
+
 #include "check.h"
 #include "solver_kit.h"
 #include "ooze/ooze.h"
@@ -45,6 +48,38 @@ OZ_CASE(fluid_at_rest_keeps_its_volume) {
   CHECK(few > 0.95, "%g", few);
   CHECK(more > 0.975, "%g", more);
   CHECK(many > 0.985, "%g", many);
+}
+
+/* Part of its height that a free block of fine particles has lost after half a second. */
+static double sinks(float viscosity) {
+  enum { EDGE = 8, ALL = EDGE * EDGE * EDGE };
+  static const uint32_t size[3] = {EDGE, EDGE, EDGE};
+  static float x[ALL][3];
+  ooze_solver *s = cpu_solver(0.001f);
+  ooze_material m;
+  uint32_t index;
+  double before = 0.0, after = 0.0;
+  ooze_material_default(&m);
+  m.viscosity = viscosity;
+  CHECK_OK(ooze_material_add(s, &m, &index), s);
+  default_floor(s);
+  lattice_on_floor(x, size, 0.001f);
+  add_particles(s, index, ALL, (const float(*)[3])x);
+  for (uint32_t i = 0; i < ALL; ++i) before += (double)x[i][1];
+  for (int f = 0; f < 12; ++f) CHECK_OK(ooze_step(s, 1.0 / 24.0), s);
+  CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, ALL, 0, x), s);
+  for (uint32_t i = 0; i < ALL; ++i) after += (double)x[i][1];
+  ooze_solver_destroy(s);
+  return 1.0 - after / before;
+}
+
+/* A stiff solid's floor of compliance made both sink as 130 Pa s. */
+OZ_CASE(a_block_too_thick_to_flow_keeps_its_height) {
+  for (float viscosity = 1e3f; viscosity < 2e5f; viscosity *= 100.0f) {
+    const double lost = sinks(viscosity);
+    printf("%g Pa s: %.4f of its height lost\n", (double)viscosity, lost);
+    CHECK(fabs(lost) < 0.02, "%g", lost);
+  }
 }
 
 OZ_TEST_MAIN()
