@@ -34,10 +34,20 @@ static ooze_result lattice_of(const oz_pour *p, const double low[3], const doubl
     cells *= fit;
     l->origin[k] = 0.5 * (low[k] + high[k] - (fit - 1.0) * d);
   }
-  if (cells > 2e11 || cells > 200.0 * (double)p->fill->most)
-    return oz_fail(p->why, OOZE_ERROR_LIMIT,
-                   "fluid %s: %g cells; expected a larger particle_separation", p->fluid->name,
-                   cells);
+  /* counting them would take minutes: such shapes fill half of their box and more, of which walls
+   * may take some; a mesh may be a thread */
+  const int full = s->kind == OZ_SHAPE_BOX || s->kind == OZ_SHAPE_SPHERE ||
+                   s->kind == OZ_SHAPE_CAPSULE || s->kind == OZ_SHAPE_CYLINDER;
+  const double share = full ? 1.0 / 8.0 : 1.0 / 200.0;
+  if (cells > 2e11 || share * cells > (double)p->fill->most)
+    return oz_fail(
+        p->why, OOZE_ERROR_LIMIT,
+        "fluid %s: %.3g cells of particle_separation, and %s %llu particles; expected a larger "
+        "particle_separation%s",
+        p->fluid->name, cells,
+        p->fill->most < OZ_MOST_PARTICLES ? "the memory allowed holds" : "a solver holds",
+        (unsigned long long)p->fill->most,
+        p->fill->most < OZ_MOST_PARTICLES ? " or --max-memory" : "");
   const double pitch[2] = {d, d};
   if (s->kind == OZ_SHAPE_MESH && !oz_rows_build(&l->crossings, &s->mesh, l->origin, pitch, l->n))
     return oz_pour_no_memory(p);
