@@ -42,11 +42,10 @@ static ooze_result lattice_of(const oz_pour *p, const double low[3], const doubl
   if (cells > 2e11 || share * cells > (double)p->fill->most)
     return oz_fail(
         p->why, OOZE_ERROR_LIMIT,
-        "fluid %s: %.3g cells of particle_separation, and %s %llu particles; expected a larger "
-        "particle_separation%s",
-        p->fluid->name, cells,
+        "fluid %s: %.3g cells of particle_separation, more than the %llu particles that %s; "
+        "expected a larger particle_separation%s",
+        p->fluid->name, cells, (unsigned long long)p->fill->most,
         p->fill->most < OZ_MOST_PARTICLES ? "the memory allowed holds" : "a solver holds",
-        (unsigned long long)p->fill->most,
         p->fill->most < OZ_MOST_PARTICLES ? " or --max-memory" : "");
   const double pitch[2] = {d, d};
   if (s->kind == OZ_SHAPE_MESH && !oz_rows_build(&l->crossings, &s->mesh, l->origin, pitch, l->n))

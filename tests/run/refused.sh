@@ -157,7 +157,7 @@ expect 0 '% of its surface the wall is thinner than a particle_separation' "$ooz
 expect 0 particles "$ooze" info "$small" \
   --set "colliders={\"c\":{\"shape\":\"mesh\",\"file\":\"$folder/thick.obj\",\"position\":[0,1,0]}}"
 grep -q 'thinner than' out && fail "a wall of two separations is told of: $(cat out)"
-expect 2 'cells of particle_separation, and a solver holds' "$ooze" info "$small" \
+expect 2 'particles that a solver holds' "$ooze" info "$small" \
   --set solver.particle_separation=0.00001 \
   --set 'fluids.blob={"material":"goo","shape":"box","size":[0.04,0.04,0.04]}'
 printf 'v -1 0 -1\nv 1 0 -1\nv 1 0 1\nv -1 0 1\nf 1 4 3 2\n' >open.obj
