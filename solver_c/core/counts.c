@@ -85,27 +85,38 @@ static void tell_speed(ooze_solver *s, double duration, uint32_t taken) {
   tell(s, text);
 }
 
-/* Viscosity beyond what a substep bears creeps as less. */
+/* Pa s: greatest viscosity of plain fluid that a substep bears (docs/theory/conformation.md, C.4b);
+ * unit: density separation^2. */
+static double viscosity_borne(double unit, double dt) {
+  const double tau = (double)OZ_LEAST_MEMORY,
+               floor = (double)OZ_STIFFEST_FLOOR * tau / (double)OZ_ELASTIC_TIME,
+               shorter = fmax(1.0, SHORTEST_SUBSTEP / dt); /* than the floor is made for */
+  return (tau + dt) * unit / (floor * shorter * shorter * dt * dt);
+}
+
+/* More creeps as that. */
 static void tell_viscosity(ooze_solver *s, double duration, uint32_t taken) {
-  const double d = (double)s->separation, tau = (double)OZ_LEAST_MEMORY, dt = duration / taken,
-               floor = (double)OZ_STIFFEST_FLOOR * tau / (double)OZ_ELASTIC_TIME;
+  const double d = (double)s->separation, dt = duration / taken;
   if (s->params.model != OOZE_MODEL_CONFORMATION || s->laws || s->has_ramps) return;
   for (uint32_t k = 0; k < s->material_count; ++k) {
     const oz_extremes *e = &s->extremes[k];
-    const double mu = (double)e->most_viscosity, unit = (double)e->density * d * d / floor,
-                 most = (tau + dt) * unit / (dt * dt);
-    char text[280], fits[40] = "a greater separation bears more";
-    if (!(e->density < INFINITY) || !(mu > 1.5 * most) || (double)e->relaxation_time > tau ||
-        !may_tell(s, TOLD_VISCOSITY))
+    const double mu = (double)e->most_viscosity, unit = (double)e->density * d * d,
+                 most = viscosity_borne(unit, dt);
+    char text[280];
+    if (!(e->density < INFINITY) || !(mu > 1.5 * most) || s->materials[k].yield_stress > 0.0f ||
+        e->relaxation_time > OZ_LEAST_MEMORY || !may_tell(s, TOLD_VISCOSITY))
       continue;
-    /* mu h^2 = unit (tau + h) */
-    const double h = (unit + sqrt(unit * unit + 4.0 * mu * unit * tau)) / (2.0 * mu);
-    if (duration / h < 1000.0)
-      snprintf(fits, sizeof fits, "substeps of %.0f bear it", ceil(duration / h));
-    snprintf(text, sizeof text,
-             "a viscosity of %.3g Pa s acts as %.2g Pa s with a separation of %.3g m and substeps "
-             "of %.2g s: it creeps under its own weight; %s",
-             mu, most, d, dt, fits);
+    double count = taken;
+    while (duration / (count + 1.0) >= SHORTEST_SUBSTEP &&
+           viscosity_borne(unit, duration / count) < mu)
+      count += 1.0;
+    const double best = viscosity_borne(unit, duration / count);
+    snprintf(
+        text, sizeof text,
+        "a viscosity of %.3g Pa s acts as %.2g Pa s with a separation of %.3g m and substeps "
+        "of %.2g s: it creeps under its own weight; substeps of %.0f bear %.2g Pa s, a greater "
+        "separation more",
+        mu, most, d, dt, count, fmin(best, mu));
     tell(s, text);
     return;
   }

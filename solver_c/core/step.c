@@ -7,7 +7,6 @@
 #include "core/particles.h"
 #include "core/speeds.h"
 #include "models/models.h"
-#include "physics/wall.h"
 
 /* ---- how long the next substep is ---- */
 

@@ -226,6 +226,14 @@ OZ_FN void oz_soft_start_item(const oz_frame *f, uint32_t slot) {
 /* Each sum over links in parts, so that a GPU can share a row out among threads: of links first,
  * first + step, ... */
 #define OZ_SOFT_SUMS 3
+#define OZ_SOFT_ITEM(stage)                                                 \
+  OZ_FN void oz_##stage##_item(const oz_frame *f, uint32_t slot) {          \
+    oz_real acc[OZ_SOFT_SUMS] = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)}; \
+    float sum[OZ_SOFT_SUMS];                                                \
+    oz_##stage##_part(f, slot, 0, OZ_LANES, acc);                           \
+    for (int k = 0; k < OZ_SOFT_SUMS; k++) sum[k] = oz_sum(acc[k]);         \
+    oz_##stage##_end(f, slot, sum);                                         \
+  }
 
 OZ_FN void oz_soft_rate_part(const oz_frame *f, uint32_t slot, uint32_t first, uint32_t step,
                              oz_real acc[OZ_SOFT_SUMS]) {
@@ -251,13 +259,7 @@ OZ_FN void oz_soft_rate_end(const oz_frame *f, uint32_t slot, const float sum[OZ
   oz_soft_matrix(f, i, 2)[3] = b->bulk * f->V0 * oz_soft_matrix(f, i, 1)[3] * open;
 }
 
-OZ_FN void oz_soft_rate_item(const oz_frame *f, uint32_t slot) {
-  oz_real acc[OZ_SOFT_SUMS] = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
-  float sum[OZ_SOFT_SUMS];
-  oz_soft_rate_part(f, slot, 0, OZ_LANES, acc);
-  for (int k = 0; k < OZ_SOFT_SUMS; k++) sum[k] = oz_sum(acc[k]);
-  oz_soft_rate_end(f, slot, sum);
-}
+OZ_SOFT_ITEM(soft_rate)
 
 /* ---- soft_pull: residual and one step of the iteration; the new velocity replaces the previous
  * one ---- */
@@ -315,13 +317,7 @@ OZ_FN void oz_soft_pull_end(const oz_frame *f, uint32_t slot, const float sum[OZ
   }
 }
 
-OZ_FN void oz_soft_pull_item(const oz_frame *f, uint32_t slot) {
-  oz_real acc[OZ_SOFT_SUMS] = {oz_set(0.0f), oz_set(0.0f), oz_set(0.0f)};
-  float sum[OZ_SOFT_SUMS];
-  oz_soft_pull_part(f, slot, 0, OZ_LANES, acc);
-  for (int k = 0; k < OZ_SOFT_SUMS; k++) sum[k] = oz_sum(acc[k]);
-  oz_soft_pull_end(f, slot, sum);
-}
+OZ_SOFT_ITEM(soft_pull)
 
 /* ---- soft_hold: a particle that presses against a wall stays half a separation from it. The first
  * iteration selects these particles: those that would come nearer with their velocity before
