@@ -63,9 +63,8 @@ static ooze_result check(const ooze_collider_desc *d, const char *who, ooze_mess
   return d->shape == OOZE_SHAPE_SDF ? check_bricks(d, who, why) : OOZE_OK;
 }
 
-/* Bounding radius about the origin; 0 where the solid has none. An inverted sdf ends where its
- * bricks end. */
-static float reach_of(const ooze_collider_desc *d) {
+/* Bounding radius of a shape's surface about the origin; 0 of a plane. */
+static float size_of(const ooze_collider_desc *d) {
   const double a = (double)d->half[0], b = (double)d->half[1], c = (double)d->half[2];
   double r = 0.0;
   if (d->shape == OOZE_SHAPE_SDF) {
@@ -80,7 +79,7 @@ static float reach_of(const ooze_collider_desc *d) {
       if (r2 > r) r = r2;
     }
     r = sqrt(r);
-  } else if (d->invert || d->shape == OOZE_SHAPE_PLANE)
+  } else if (d->shape == OOZE_SHAPE_PLANE)
     return 0.0f;
   else if (d->shape == OOZE_SHAPE_SPHERE)
     r = a;
@@ -91,6 +90,11 @@ static float reach_of(const ooze_collider_desc *d) {
   else
     r = sqrt(a * a + b * b);
   return (float)(r * (1.0 + 1e-6));
+}
+
+/* Bounding radius of the solid; 0 where it has none. An inverted sdf ends where its bricks end. */
+static float reach_of(const ooze_collider_desc *d) {
+  return d->invert && d->shape != OOZE_SHAPE_SDF ? 0.0f : size_of(d);
 }
 
 /* ---- Storage --------------------------------------------------------------------------------
@@ -191,7 +195,7 @@ static void fill(oz_colliders *c, oz_collider_slot *slot, const ooze_collider_de
   slot->desc = *desc;
   slot->desc.size = (uint32_t)sizeof slot->desc;
   slot->desc.bricks = NULL;
-  slot->reach = reach_of(desc);
+  slot->size = size_of(desc), slot->reach = reach_of(desc);
   oz_pose_unit(&slot->desc.start);
   oz_pose_unit(&slot->desc.end);
   slot->brick_first = 0;

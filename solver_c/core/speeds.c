@@ -71,8 +71,8 @@ static double surroundings(const ooze_solver *s, double duration) {
   double most = 0;
   for (uint32_t i = 0; i < s->colliders.count; ++i) {
     const oz_collider_slot *c = &s->colliders.slot[i];
-    /* an unbounded wall turns about a point that is as near as its fluid, of unknown size */
-    const double reach = c->reach > 0 ? (double)c->reach : 1000.0 * (double)s->separation;
+    /* a plane turns about a point that is as near as its fluid, of unknown size */
+    const double reach = c->size > 0 ? (double)c->size : 1000.0 * (double)s->separation;
     /* an elastic impact doubles the speed of a wall */
     most = fmax(most, 2 * pose_speed(&c->desc.start, &c->desc.end, reach, duration));
   }

@@ -85,6 +85,20 @@ OZ_CASE(substeps_follow_time_and_speed) {
   ooze_solver_destroy(s);
 }
 
+/* A drum of 10 cm turns at a revolution a second: 0.63 m/s at its wall. */
+OZ_CASE(a_container_that_turns_moves_as_fast_as_its_wall) {
+  ooze_solver *s = column(4, 4, 1.0f);
+  ooze_collider_desc c;
+  ooze_collider_desc_default(&c);
+  c.shape = OOZE_SHAPE_CYLINDER, c.invert = 1;
+  c.half[0] = 0.1f, c.half[1] = 0.1f;
+  const float half_turn = 3.14159265f / 24.0f;
+  c.end.rotation[1] = sinf(half_turn), c.end.rotation[3] = cosf(half_turn);
+  CHECK_OK(ooze_collider_add(s, &c, NULL), s);
+  CHECK_EQ(step(s, 1.0 / 24.0).substeps, 8);
+  ooze_solver_destroy(s);
+}
+
 OZ_CASE(stiff_solids_take_as_many_substeps_as_they_bear) {
   ooze_solver *s = column(4, 4, 1.0f);
   ooze_material m;
