@@ -38,7 +38,7 @@
  * density of a sheet it is less in proportion: of few neighbours the sum is small, and with the
  * whole of it those left at a rim were pushed out, a tenth of d in each substep. */
 #define OZ_SHIFT_SURFACE 0.48f
-#define OZ_SHIFT_SHEET 0.6f /* density of a sheet of one layer */
+#define OZ_SHIFT_SHEET 0.6f  /* density of a sheet of one layer */
 #define OZ_SHIFT_WALL 0.195f /* volume that a wall 0.6 d away fills of a kernel */
 /* Colour gradient of boundary particles, over that of a flat surface, from which on nothing is
  * shifted: the first layer has about 1, the second 0.03. */
@@ -51,7 +51,10 @@
 #define OZ_SHIFT_TWO 0.81f
 #define OZ_SHIFT_HALF 0.60f
 
-#define OZ_SHIFT_YIELDS 2.0f /* yield stresses up to which a paste is not shifted: it may rest */
+/* Yield stresses up to which a paste is not shifted, since it may rest, and how many more until it
+ * is as what flows */
+#define OZ_SHIFT_YIELDS 1.75f
+#define OZ_SHIFT_YIELDS_FLANK 0.25f
 
 #define OZ_SHIFT_THIN 0.65f /* density below which a paste is not shifted */
 #define OZ_SHIFT_THIN_FLANK 0.1f
@@ -112,16 +115,22 @@ OZ_FN oz_real oz_shift_level(const oz_frame *f, uint32_t i, const oz_shift_film 
 }
 
 /* Strain of the substep that does not come back: the dashpot's, dt |dev stress| / (2 viscosity);
- * the multiplier is the stress. film: the part of a film, which counts from its yield stress on. */
-OZ_FN oz_real oz_flow_strain(const oz_frame *f, uint32_t i, oz_real a, oz_real film) {
+ * the multiplier is the stress. film: the part of a film, which counts from its yield stress on.
+ * flows: 0 of a paste that may rest, 1 of one that flows, and of all others. */
+OZ_FN oz_real oz_flow_strain(const oz_frame *f, uint32_t i, oz_real a, oz_real film,
+                             oz_real *flows) {
   oz_s3 lam = oz_lam_ld(f, i);
   oz_real mean = oz_s3_trace(&lam) * (1.0f / 3.0f);
   for (int c = 0; c < 3; c++) lam.s[c] -= mean;
-  oz_real shear = oz_sqrt(0.5f * oz_s3_dot(&lam, &lam));
+  oz_real shear = oz_sqrt(0.5f * oz_s3_dot(&lam, &lam)), zero = oz_set(0.0f), one = oz_set(1.0f);
+  *flows = one;
   if (f->has_yield) { /* matter beyond the yield stress flows */
     const float unit = f->V0 * f->dt * f->dt / (f->m_ref * f->d * f->d);
-    oz_real yields = OZ_SHIFT_YIELDS - (OZ_SHIFT_YIELDS - 1.0f) * film;
-    shear = oz_max(shear - unit * yields * oz_yield(f, i), oz_set(0.0f));
+    oz_real yield = unit * oz_yield(f, i), yields = shear / oz_max(yield, oz_set(1e-20f));
+    oz_real part = (yields - OZ_SHIFT_YIELDS) * (1.0f / OZ_SHIFT_YIELDS_FLANK);
+    part = oz_max(oz_clamp(part, zero, one), film);
+    *flows = oz_select(yield > zero, part, one);
+    shear = *flows * oz_max(shear - yield, zero);
   }
   return 0.5f * a * shear * f->dt / (oz_relaxation_time(f, i) + f->dt);
 }
@@ -172,7 +181,7 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
   unit = oz_select(g2 > surface * surface, unit, zero);
   oz_v3 normal = {g.x * unit, g.y * unit, g.z * unit};
   oz_shift_film film = oz_shift_film_at(f, i, normal);
-  oz_real strain = oz_flow_strain(f, i, a, oz_max(film.first, film.above));
+  oz_real flows, strain = oz_flow_strain(f, i, a, oz_max(film.first, film.above), &flows);
 
   if (f->has_relaxation_time) {
     const float *q = f->q;
@@ -194,7 +203,8 @@ OZ_FN void oz_shift_strength_item(const oz_frame *f, uint32_t i, oz_real *red) {
   if (f->has_yield) {
     oz_real dense =
         oz_clamp((oz_ld(f->rho, i) - OZ_SHIFT_THIN) * (1.0f / OZ_SHIFT_THIN_FLANK), zero, one);
-    strength *= oz_select(oz_yield(f, i) > zero, oz_max(dense, one - oz_yield_share(f, i)), one);
+    dense = oz_max(oz_max(dense, flows), one - oz_yield_share(f, i));
+    strength *= oz_select(oz_yield(f, i) > zero, dense, one);
   }
   oz_mask on = (om > zero) & oz_fluid(f, i) & oz_enough(f, i) & (strain < oz_set(1e6f));
 

@@ -42,13 +42,17 @@ OZ_FN float oz_row_sucks(const oz_frame *f, size_t i) {
 
 /* 0 where a wall holds the particle along its normal too: one that leaves it, and thick fluid of
  * brief memory in both directions, because the side of the pull is known only with the stress. A
- * longer memory lets fluid rebound, but for a sticky wall, and solids leave freely. */
+ * longer memory lets fluid rebound, and a paste without one stays as it is, but for a sticky wall;
+ * solids leave freely. */
 OZ_FN float oz_row_slides(const oz_frame *f, size_t i, const float n[3], const float u[3],
                           float stick) {
   const float *v = f->u + 4 * i, rel[3] = {v[0] - u[0], v[1] - u[1], v[2] - u[2]};
   const float memory = oz_relaxation_time_of(f, (uint32_t)i);
-  const int thick = memory > 0.0f && memory < (stick > 0.0f ? OZ_SOLID_TIME : OZ_BRIEF_TIME) &&
-                    oz_row_sucks(f, i) > 0.5f;
+  const int sticks = stick > 0.0f,
+            keeps = memory > 0.0f ||
+                    (sticks && f->has_yield && f->matter[f->material[i]].yield_stress > 0.0f);
+  const int thick =
+      keeps && memory < (sticks ? OZ_SOLID_TIME : OZ_BRIEF_TIME) && oz_row_sucks(f, i) > 0.5f;
   return (oz_dot3f(rel, n) > 0.0f && !oz_row_solid(f, i)) || thick ? 0.0f : 1.0f;
 }
 
@@ -124,7 +128,8 @@ OZ_FN float oz_film_of_two(const oz_frame *f, size_t i, const float n[3], float 
  * across the wall that it carries is that of a coat. Air pressure holds thick fluid to a wall until
  * air comes in between, whatever its own stiffness (docs/theory/walls.md, coats). The stress of the
  * substep before is known where a material relaxes or yields; a memory has kept tau / (tau + dt) of
- * it, the least one all. Impacts are left to contact. */
+ * it, the least one all. Stick bears its own weight of the layer besides. Impacts are left to
+ * contact. */
 OZ_FN int oz_row_coats(const oz_frame *f, uint32_t i, const oz_wall *w, float start,
                        const float u[3]) {
   const float tau = oz_relaxation_time_of(f, i),
@@ -138,7 +143,8 @@ OZ_FN int oz_row_coats(const oz_frame *f, uint32_t i, const oz_wall *w, float st
   const float s[6] = {oz_first(lam.s[0]), oz_first(lam.s[1]), oz_first(lam.s[2]),
                       oz_first(lam.s[3]), oz_first(lam.s[4]), oz_first(lam.s[5])},
               now = tau > OZ_LEAST_MEMORY ? (tau + f->dt) / tau : 1.0f,
-              most = layer * (tau > 0.0f ? OZ_WALL_BEARS : OZ_WALL_BEARS_PASTE);
+              bears = layer * (tau > 0.0f ? OZ_WALL_BEARS : OZ_WALL_BEARS_PASTE),
+              most = bears + w->stick * f->d * oz_density_of(f, i);
   return -now * oz_row_across(s, w->n) * oz_pressure_unit(f) < most;
 }
 
