@@ -429,7 +429,6 @@ OZ_FN oz_mask oz_solid(const oz_frame *f, uint32_t i) {
 
 /* Share of viscosity in the motion at the scale of particles: N / (1 + N), N = mu t / (rho d^2),
  * over a fixed time, so that it does not depend on the substep. Splashes have none, honey all. */
-#define OZ_VISCOUS_TIME (1.0f / 240.0f) /* s */
 OZ_FN oz_real oz_viscous_share(const oz_frame *f, uint32_t i, oz_real a) {
   oz_real held = (oz_relaxation_time(f, i) + f->dt) * OZ_VISCOUS_TIME;
   return held / (held + a * (f->V0 * f->dt * f->dt / f->m_ref) * oz_density(f, i));

@@ -161,6 +161,10 @@ typedef struct oz_nozzle {
  * the whole of it (docs/theory/conformation.md). */
 #define OZ_STIFFEST_FLOOR 2e-3f
 #define OZ_ELASTIC_TIME 0.02f
+
+/* s: time over which viscosity is held against inertia at the scale of particles (oz_viscous_share)
+ */
+#define OZ_VISCOUS_TIME (1.0f / 240.0f)
 /* body_sticks of the frame: body_stick leaves sums of weights alone, for body_coat */
 #define OZ_BODY_WEIGHS 2u
 /* has_memory of the frame */

@@ -66,7 +66,7 @@ static ooze_stats step(ooze_solver *s, double dt) {
 }
 
 OZ_CASE(substeps_follow_time_and_speed) {
-  ooze_solver *s = column(4, 4, 1.0f);
+  ooze_solver *s = column(4, 4, 100.0f);
   CHECK_EQ(step(s, 1.0 / 24.0).substeps, 8);
   CHECK_EQ(step(s, 1.0 / 48.0).substeps, 4);
   CHECK_EQ(step(s, 1.0 / 200.0).substeps, 1);
@@ -83,6 +83,21 @@ OZ_CASE(substeps_follow_time_and_speed) {
   CHECK_OK(ooze_params_set(s, &p), s);
   CHECK_EQ(step(s, 1.0 / 24.0).substeps, 3);
   ooze_solver_destroy(s);
+}
+
+/* At 8 m/s, 33 separations a frame: what splashes goes no further than two in a substep. */
+OZ_CASE(what_splashes_takes_shorter_substeps) {
+  uint32_t count[2];
+  for (int k = 0; k < 2; ++k) {
+    ooze_solver *s = column(4, 4, k ? 0.001f : 100.0f);
+    float v[64][3];
+    for (int i = 0; i < 64; ++i) v[i][0] = v[i][2] = 0.0f, v[i][1] = 8.0f;
+    CHECK_OK(ooze_attribute_write(s, OOZE_VELOCITY, 0, 64, 0, v), s);
+    count[k] = step(s, 1.0 / 24.0).substeps;
+    ooze_solver_destroy(s);
+  }
+  CHECK_EQ(count[0], 8);
+  CHECK_EQ(count[1], 17);
 }
 
 /* A drum of 10 cm turns at a revolution a second: 0.63 m/s at its wall. */
@@ -292,7 +307,7 @@ OZ_CASE(limits_that_give_way_are_told_once) {
   CHECK_EQ(step(s, 1.0 / 24.0).substeps, 256);
   tells_once(s, "256 are the most", "substeps of 1474");
 
-  s = column(4, 4, 1.0f); /* 150 m/s go 8 separations in 1/1875 s */
+  s = column(4, 4, 100.0f); /* 150 m/s go 8 separations in 1/1875 s */
   float v[64][3] = {{0.0f}};
   for (int i = 0; i < 64; ++i) v[i][1] = 150.0f;
   CHECK_OK(ooze_attribute_write(s, OOZE_VELOCITY, 0, 64, 0, v), s);
