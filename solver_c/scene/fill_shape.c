@@ -138,23 +138,112 @@ enum { MOST = 1 << 16 };
 static const double WORK = 1e8;
 #endif
 
+/* Bricks of a shape: the blocks of 8 x 8 x 8 samples near its surface. */
+typedef struct brick_job {
+  const oz_shape *shape;
+  double voxel, outside, inside;
+  int32_t first[3];
+  uint32_t n[3]; /* blocks along each axis */
+  uint32_t row;  /* the first one of a batch: blocks along z */
+  uint8_t *near; /* of the blocks of a batch */
+  ooze_sdf_brick *bricks;
+} brick_job;
+
+static void look_at_rows(void *arg, uint32_t begin, uint32_t end) {
+  const brick_job *job = arg;
+  const double v = job->voxel, reach = 3.5 * sqrt(3.0) * v;
+  for (uint32_t r = begin; r < end; r++) {
+    const uint32_t row = job->row + r, at[2] = {row / job->n[1], row % job->n[1]};
+    double middle[3];
+    for (int k = 0; k < 2; k++) middle[k] = v * (8 * (job->first[k] + (int32_t)at[k]) + 3.5);
+    for (uint32_t z = 0; z < job->n[2]; z++) {
+      middle[2] = v * (8 * (job->first[2] + (int32_t)z) + 3.5);
+      const double d = oz_shape_distance(job->shape, middle);
+      job->near[(size_t)r * job->n[2] + z] = d <= reach + job->outside && d >= -reach - job->inside;
+    }
+  }
+}
+
+static void fill_bricks(void *arg, uint32_t begin, uint32_t end) {
+  const brick_job *job = arg;
+  for (ooze_sdf_brick *b = job->bricks + begin; b < job->bricks + end; b++)
+    for (int i = 0; i < 512; i++) {
+      const double x[3] = {job->voxel * (b->origin[0] + i / 64),
+                           job->voxel * (b->origin[1] + i / 8 % 8),
+                           job->voxel * (b->origin[2] + i % 8)};
+      b->values[i] = (float)oz_shape_distance(job->shape, x);
+    }
+}
+
+static ooze_result too_many_samples(const char *who, double voxel, ooze_message *why) {
+  return oz_fail(why, OOZE_ERROR_LIMIT,
+                 "collider %s: too many samples at a voxel of %g m; expected a larger voxel", who,
+                 voxel);
+}
+
+/* The near blocks of a batch of rows, in their order. */
+static ooze_result keep_near(const brick_job *job, uint32_t rows, double pieces, const char *who,
+                             size_t *room, ooze_sdf *out, ooze_message *why) {
+  for (uint32_t i = 0; i < rows * job->n[2]; i++) {
+    if (!job->near[i]) continue;
+    if (out->brick_count == *room) {
+      const size_t more = *room ? 2 * *room : 64;
+      ooze_sdf_brick *grown = more <= MOST && 512.0 * (double)more * pieces < 40.0 * WORK
+                                  ? realloc(out->bricks, more * sizeof *grown)
+                                  : NULL;
+      if (!grown) return too_many_samples(who, job->voxel, why);
+      out->bricks = grown;
+      *room = more;
+    }
+    const uint32_t row = job->row + i / job->n[2],
+                   at[3] = {row / job->n[1], row % job->n[1], i % job->n[2]};
+    ooze_sdf_brick *b = &out->bricks[out->brick_count++];
+    for (int k = 0; k < 3; k++) b->origin[k] = 8 * (job->first[k] + (int32_t)at[k]);
+  }
+  return OOZE_OK;
+}
+
+/* Finds the bricks, batch by batch, and fills them. Batches are small enough for memory and large
+ * enough for many threads. */
+static ooze_result make_bricks(brick_job *job, const oz_loop *loop, double pieces, const char *who,
+                               ooze_sdf *out, ooze_message *why) {
+  enum { BLOCKS = 1 << 20 };
+  const uint64_t rows = (uint64_t)job->n[0] * job->n[1];
+  const uint32_t batch = job->n[2] < BLOCKS ? BLOCKS / job->n[2] : 1;
+  size_t room = 0;
+  ooze_result result = OOZE_OK;
+  job->near = malloc((size_t)(batch < rows ? batch : rows) * job->n[2]);
+  if (!job->near) return oz_fail(why, OOZE_ERROR_MEMORY, "collider %s: out of memory", who);
+  for (uint64_t row = 0; row < rows && result >= 0; row += batch) {
+    const uint32_t count = rows - row < batch ? (uint32_t)(rows - row) : batch;
+    job->row = (uint32_t)row;
+    oz_loop_run(loop, count, look_at_rows, job);
+    result = keep_near(job, count, pieces, who, &room, out, why);
+  }
+  free(job->near);
+  job->bricks = out->bricks;
+  if (result >= 0) oz_loop_run(loop, out->brick_count, fill_bricks, job);
+  return result;
+}
+
 /* Samples within 4 voxels outside and 8 inside: the depth from which a fast particle still finds
  * its way out. */
 ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooze_sdf *out,
                             ooze_message *why) {
-  double low[3], high[3], v = (double)voxel, outside = 4.0 * v, inside = 8.0 * v;
-  int32_t first[3], last[3];
+  double low[3], high[3], v = (double)voxel;
+  brick_job job = {.shape = s, .voxel = v, .outside = 4.0 * v, .inside = 8.0 * v};
   double blocks = 1.0;
   if (!oz_shape_bounds(s, low, high) || !(v > 0.0))
     return oz_fail(why, OOZE_ERROR_ARGUMENT, "collider %s: has no distance field", who);
   for (int k = 0; k < 3; k++) {
-    double a = floor((low[k] - outside) / (8.0 * v)), b = floor((high[k] + outside) / (8.0 * v));
+    double a = floor((low[k] - job.outside) / (8.0 * v)),
+           b = floor((high[k] + job.outside) / (8.0 * v));
     if (a < -100000.0 || b > 100000.0)
       return oz_fail(why, OOZE_ERROR_LIMIT,
                      "collider %s: a voxel of %g m is too small for its size; expected more", who,
                      v);
-    first[k] = (int32_t)a;
-    last[k] = (int32_t)b;
+    job.first[k] = (int32_t)a;
+    job.n[k] = (uint32_t)(b - a + 1.0);
     blocks *= b - a + 1.0;
   }
   /* the work to be done: an outline or a figure of many pieces at a small voxel must not take
@@ -166,44 +255,17 @@ ooze_result oz_shape_bricks(const oz_shape *s, const char *who, float voxel, ooz
     return oz_fail(why, OOZE_ERROR_LIMIT,
                    "collider %s: %g blocks at a voxel of %g m; expected a larger voxel", who,
                    blocks, v);
-  size_t room = 0;
   ooze_sdf_default(out);
   out->voxel = voxel;
   out->closed = 1;
   for (int k = 0; k < 3; k++) out->lower[k] = (float)low[k], out->upper[k] = (float)high[k];
-  for (int32_t bx = first[0]; bx <= last[0]; bx++)
-    for (int32_t by = first[1]; by <= last[1]; by++)
-      for (int32_t bz = first[2]; bz <= last[2]; bz++) {
-        const int32_t origin[3] = {8 * bx, 8 * by, 8 * bz};
-        double middle[3];
-        for (int k = 0; k < 3; k++) middle[k] = v * (origin[k] + 3.5);
-        double d = oz_shape_distance(s, middle), reach = 3.5 * sqrt(3.0) * v;
-        if (d > reach + outside || d < -reach - inside) continue;
-        if (out->brick_count == room) {
-          size_t more = room ? 2 * room : 64;
-          ooze_sdf_brick *grown = more <= MOST && 512.0 * (double)more * pieces < 40.0 * WORK
-                                      ? realloc(out->bricks, more * sizeof *grown)
-                                      : NULL;
-          if (!grown) {
-            ooze_sdf_free(out);
-            return oz_fail(
-                why, OOZE_ERROR_LIMIT,
-                "collider %s: too many samples at a voxel of %g m; expected a larger voxel", who,
-                v);
-          }
-          out->bricks = grown;
-          room = more;
-        }
-        ooze_sdf_brick *b = &out->bricks[out->brick_count++];
-        memcpy(b->origin, origin, sizeof origin);
-        for (int i = 0; i < 512; i++) {
-          double x[3] = {v * (origin[0] + i / 64), v * (origin[1] + i / 8 % 8),
-                         v * (origin[2] + i % 8)};
-          b->values[i] = (float)oz_shape_distance(s, x);
-        }
-      }
-  if (!out->brick_count) return oz_fail(why, OOZE_ERROR_ARGUMENT, "collider %s: is empty", who);
-  return OOZE_OK;
+  oz_loop loop;
+  oz_loop_open(&loop, NULL, 0);
+  const ooze_result result = make_bricks(&job, &loop, pieces, who, out, why);
+  oz_loop_close(&loop);
+  if (result >= 0 && out->brick_count) return OOZE_OK;
+  ooze_sdf_free(out);
+  return result < 0 ? result : oz_fail(why, OOZE_ERROR_ARGUMENT, "collider %s: is empty", who);
 }
 
 /* ---- Triangles --------------------------------------------------------------------------- */

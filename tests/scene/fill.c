@@ -229,6 +229,12 @@ OZ_CASE(bricks_follow_the_shape) {
   shape.profile_count = 3;
   CHECK_EQ(oz_shape_bricks(&shape, "cone", 0.01f, &sdf, &why), OOZE_OK);
   CHECK(sdf.brick_count > 8);
+  for (uint32_t b = 1; b < sdf.brick_count; b++) { /* whatever thread has found them */
+    const int32_t *one = sdf.bricks[b - 1].origin, *next = sdf.bricks[b].origin;
+    uint32_t k = 0;
+    while (k < 2 && one[k] == next[k]) k++;
+    CHECK(one[k] < next[k], "brick %u comes before the one ahead of it", b);
+  }
   for (uint32_t b = 0; b < sdf.brick_count; b++)
     for (int i = 0; i < 512; i++) {
       double x[3] = {0.01 * (sdf.bricks[b].origin[0] + i / 64),
