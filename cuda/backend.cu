@@ -337,7 +337,8 @@ static void destroy(oz_backend *b) {
                          &g->sorter.order[1],    &g->sorter.cell_of,       &g->sorter.table,
                          &g->lists.moved_cells,  &g->sorter.temp,          &g->sums.partial,
                          &g->sorter.grid.start,  &g->sorter.grid.key,      &g->sorter.grid.hash,
-                         &g->sorter.grid.around, &g->sorter.density_table, &g->sorter.gone};
+                         &g->sorter.grid.around, &g->sorter.density_table, &g->sorter.gone,
+                         &g->sums.answers};
     for (buffer *k : kept) drop(g, k, false);
     for (buffer &k : g->field) drop(g, &k, false);
     for (buffer &k : g->field_to) drop(g, &k, false);
@@ -408,6 +409,7 @@ static constexpr oz_backend_table make_table() {
   t.copy_bytes = copy_bytes;
   t.copy_drop = copy_drop;
   t.statistics = statistics;
+  t.extremes = extremes;
   return t;
 }
 const oz_backend_table gpu_table = make_table();

@@ -273,6 +273,7 @@ struct reduction_buffers {
   uint32_t exact_turn; /* set of exact sums that cg_apply uses; the other one is clear, */
   bool exact_clear;    /* if the last launch succeeded */
   buffer blocks;       /* a word a block */
+  buffer answers;      /* of queries.cu */
   uint32_t launch;     /* number of the last scan */
 };
 struct graph_entry;
@@ -464,6 +465,7 @@ ooze_result fastest(oz_backend *b, double *out, ooze_message *why);
 ooze_result column_sums(oz_backend *b, const oz_columns *columns, uint64_t *out, ooze_message *why);
 ooze_result statistics(oz_backend *b, float volume, uint32_t results, uint32_t inner, oz_sums *out,
                        ooze_message *why);
+ooze_result extremes(oz_backend *b, uint32_t materials, oz_extreme_bits *out, ooze_message *why);
 
 /* ---- removal.cu ---- */
 

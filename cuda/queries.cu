@@ -1,10 +1,12 @@
 /* Questions about all particles after a substep, answered on the device without a download: loads
- * on the walls, the greatest speed, columns, statistics. SPDX-License-Identifier: Apache-2.0 */
+ * on the walls, the greatest speed, columns, statistics, extremes. SPDX-License-Identifier:
+ * Apache-2.0 */
 #include "cuda/mailbox.h"
 
 #include "physics/lanes.h"
 
 #include "physics/columns.h"
+#include "physics/extremes.h"
 #include "physics/wall.h"
 
 #include <cmath>
@@ -254,7 +256,83 @@ cudaError_t sum_all(const statistics_item &s, uint32_t n, uint32_t blocks, doubl
 }
 #endif
 
+struct extremes_item {
+  oz_frame f;
+  uint32_t materials; /* boundary particles have none of them */
+  oz_extreme_bits *table;
+#if defined(OZ_CUDA_HOST)
+  void operator()(uint32_t i) const {
+    if (f.material[i] < materials) oz_extremes_add(&f, i, table + f.material[i]);
+  }
+#endif
+};
+#if defined(OZ_CUDA_HOST)
+cudaError_t collect_extremes(const gpu *, const extremes_item &e, uint32_t n, cudaStream_t stream) {
+  return for_each(stream, n, e);
+}
+#else
+/* The table only grows, so that a stale value costs an atomic and no more. */
+OZ_D void keep_extremes(oz_extreme_bits *to, const oz_extreme_bits &e) {
+  for (int v = 0; v < OZ_EXTREMES; v++)
+    if (e.value[v] > to->value[v]) atomicMax(&to->value[v], e.value[v]);
+  if (e.stiffness > to->stiffness)
+    atomicMax(reinterpret_cast<unsigned long long *>(&to->stiffness),
+              (unsigned long long)e.stiffness);
+}
+/* A thread has one material at a time; a warp of one material keeps its values once. */
+__global__ void __launch_bounds__(256)
+    extremes_kernel(const __grid_constant__ extremes_item e, uint32_t n) {
+  const uint32_t none = e.materials;
+  oz_extreme_bits mine = {};
+  uint32_t of = none;
+  for (uint32_t i = blockIdx.x * 256u + threadIdx.x; i < n; i += gridDim.x * 256u) {
+    const uint32_t k = e.f.material[i];
+    if (k >= e.materials) continue;
+    if (k != of) {
+      if (of != none) keep_extremes(e.table + of, mine);
+      mine = {}, of = k;
+    }
+    oz_extremes_add(&e.f, i, &mine);
+  }
+  const bool alike = __all_sync(0xffffffffu, of == __shfl_sync(0xffffffffu, of, 0));
+  for (int d = 16; d && alike; d >>= 1) {
+    for (int v = 0; v < OZ_EXTREMES; v++)
+      oz_extremes_raise(&mine, v, __shfl_xor_sync(0xffffffffu, mine.value[v], d));
+    const unsigned long long other =
+        __shfl_xor_sync(0xffffffffu, (unsigned long long)mine.stiffness, d);
+    if (other > mine.stiffness) mine.stiffness = other;
+  }
+  if (of != none && (!alike || threadIdx.x % 32 == 0)) keep_extremes(e.table + of, mine);
+}
+cudaError_t collect_extremes(const gpu *g, const extremes_item &e, uint32_t n,
+                             cudaStream_t stream) {
+  extremes_kernel<<<one_wave(g, (n + 1023u) / 1024u), 256, 0, stream>>>(e, n);
+  return cudaGetLastError();
+}
+#endif
+
 } // namespace
+
+/* The worst values of each material's particles come down. */
+ooze_result extremes(oz_backend *b, uint32_t materials, oz_extreme_bits *out, ooze_message *why) {
+  gpu *g = GPU(b);
+  on_device here(g);
+  const size_t bytes = materials * sizeof *out;
+  memset(out, 0, bytes);
+  if (!g->count || !materials) return OOZE_OK;
+  OZ_TRY(flush(g, why));
+  OZ_TRY(grow(g, &g->sums.answers, bytes, "extremes", why, true));
+  extremes_item item;
+  b->table->frame(b, &item.f);
+  item.materials = materials;
+  item.table = as<oz_extreme_bits>(g->sums.answers);
+  OZ_CUDA(cudaMemsetAsync(item.table, 0, bytes, g->stream), "extremes");
+  OZ_CUDA(collect_extremes(g, item, g->count, g->stream), "extremes");
+  OZ_CUDA(cudaMemcpyAsync(out, item.table, bytes, cudaMemcpyDeviceToHost, g->stream), "extremes");
+  OZ_CUDA(cudaStreamSynchronize(g->stream), "extremes");
+  g->staging.used = 0;
+  return OOZE_OK;
+}
 
 /* Blocks' sums come down, and are added up here in their order. */
 ooze_result statistics(oz_backend *b, float volume, uint32_t results, uint32_t inner, oz_sums *out,

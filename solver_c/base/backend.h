@@ -53,7 +53,8 @@ static inline uint32_t oz_planes_of(const oz_collider *c, uint32_t count) {
 }
 
 typedef struct oz_backend oz_backend;
-typedef struct oz_columns oz_columns; /* physics/columns.h */
+typedef struct oz_columns oz_columns;           /* physics/columns.h */
+typedef struct oz_extreme_bits oz_extreme_bits; /* physics/extremes.h */
 
 typedef struct oz_backend_desc {
   uint32_t isa, threads, tasks;
@@ -222,6 +223,9 @@ typedef struct oz_backend_table {
    * particle; of results, those of the first `results` places. */
   ooze_result (*statistics)(oz_backend *b, float volume, uint32_t results, uint32_t inner,
                             oz_sums *out, ooze_message *why);
+  /* The worst values among particles of each of the first `materials` materials; NULL as above. */
+  ooze_result (*extremes)(oz_backend *b, uint32_t materials, oz_extreme_bits *out,
+                          ooze_message *why);
 } oz_backend_table;
 
 struct oz_backend {

@@ -4,6 +4,7 @@
 #define OZ_BASE_STEP_COUNTS_H
 
 #include "ooze/ooze.h"
+#include "physics/extremes.h"
 
 #include <math.h>
 
@@ -36,10 +37,9 @@ static inline int oz_sets(const ooze_material *m) {
  * a yield stress bounds. */
 static inline double oz_solid_modulus(const ooze_material *m) {
   const int sets = oz_sets(m);
-  const double tau = (double)(sets ? m->ramp_1[2] : m->relaxation_time),
-               mu = (double)(sets ? m->ramp_1[1] : m->viscosity);
-  if (m->yield_stress > 0.0f || !(tau >= 1.0) || (m->ramp_1[0] > 0.0f && !sets)) return 0.0;
-  return mu > 0.0 ? mu / tau : m->compliance > 0.0f ? 1.0 / (double)m->compliance : 0.0;
+  if (m->yield_stress > 0.0f || (m->ramp_1[0] > 0.0f && !sets)) return 0.0;
+  return oz_kept_modulus(sets ? m->ramp_1[2] : m->relaxation_time,
+                         sets ? m->ramp_1[1] : m->viscosity, m->compliance);
 }
 
 /* A paste with a relaxation time, as ketchup. */

@@ -57,7 +57,7 @@ static double longest_substep(const ooze_solver *s) {
   if (s->params.model != OOZE_MODEL_CONFORMATION) return h;
   for (uint32_t k = 0; k < s->material_count; ++k) {
     const oz_extremes *e = &s->extremes[k];
-    if (e->modulus > 0.0) h = fmin(h, d * sqrt(OZ_STIFFEST * e->solid_density / e->modulus));
+    if (e->stiffness > 0.0) h = fmin(h, d * sqrt(OZ_STIFFEST / e->stiffness));
   }
   if (s->has_yield)
     h = fmin(h, sqrt(PASTE_FALL * d /

@@ -63,8 +63,7 @@ typedef struct oz_extremes {
   float viscosity;       /* Pa s, least */
   float most_viscosity;  /* Pa s, greatest */
   float relaxation_time; /* s, greatest */
-  /* Pa and kg/m^3 of those that keep their shape, greatest modulus over density; 0: none does */
-  double modulus, solid_density;
+  double stiffness;      /* m^2/s^2, greatest modulus of solids over their density; 0: none */
 } oz_extremes;
 
 /* All links by rank, as far as the host has asked for them: those between particles that it sees,
@@ -167,8 +166,9 @@ ooze_result oz_bodies_to_backend(ooze_solver *s); /* bodies.c: likewise */
 ooze_result oz_materials_to_backend(ooze_solver *s);
 /* Whether some fluid is thick enough for a least memory; after oz_extremes_before_step. */
 void oz_materials_find_memory(ooze_solver *s);
-/* extremes.c: s->extremes are known */
+/* extremes.c: s->extremes are known; and whether particles have relaxation times */
 ooze_result oz_extremes_before_step(ooze_solver *s);
+ooze_result oz_relaxation_time_before_step(ooze_solver *s);
 /* tension.c: the greatest tension of a material over the limit of a substep of dt seconds; the
  * longest substep up to dt that bears it all; a line in the log, once, where it is held back */
 double oz_tension_load(const ooze_solver *s, double dt);

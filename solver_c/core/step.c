@@ -69,32 +69,6 @@ static ooze_result provide_fields(ooze_solver *s, int relaxes) {
   return OOZE_OK;
 }
 
-static ooze_result find_relaxation_time(ooze_solver *s) {
-  oz_particles *p = &s->particles;
-  void *copy;
-  if (p->relaxation_time_known) return OOZE_OK;
-  p->has_solvent = 0;
-  if (oz_field_there(s, OZ_FIELD_SOLVENT_VISCOSITY)) {
-    OZ_TRY(oz_host_copy(s, OZ_FIELD_SOLVENT_VISCOSITY, &copy));
-    for (uint32_t i = 0; i < p->count && !p->has_solvent; ++i)
-      p->has_solvent = ((const float *)copy)[i] > 0;
-  }
-  /* or some material has one? Otherwise nothing need be fetched */
-  uint32_t some = oz_field_there(s, OZ_FIELD_RELAXATION_TIME);
-  for (uint32_t m = 0; m < s->material_count; ++m) some |= s->materials[m].relaxation_time > 0;
-  if (!some) {
-    p->has_relaxation_time = 0, p->relaxation_time_known = 1;
-    return OOZE_OK;
-  }
-  OZ_TRY(oz_host_copy(s, OZ_FIELD_RELAXATION_TIME, &copy));
-  const float *tau = copy;
-  p->has_relaxation_time = 0;
-  for (uint32_t i = 0; i < p->count && !p->has_relaxation_time; ++i)
-    p->has_relaxation_time = tau[i] > 0;
-  p->relaxation_time_known = 1;
-  return OOZE_OK;
-}
-
 static ooze_result short_of_memory(ooze_solver *s, const char *what) {
   return oz_fail(s->message, OOZE_ERROR_MEMORY, "out of memory for %s", what);
 }
@@ -401,7 +375,7 @@ static ooze_result step(ooze_solver *s, double dt) {
   memset(&s->run, 0, sizeof s->run);
   if (!(whole > 0)) return OOZE_OK;
   OZ_TRY(oz_boundary_before_step(s));
-  OZ_TRY(find_relaxation_time(s));
+  OZ_TRY(oz_relaxation_time_before_step(s));
   OZ_TRY(oz_speeds_before_step(s, whole));
   OZ_TRY(oz_counts_before_step(s, whole));
 

@@ -1,6 +1,7 @@
-/* Copies in public order and sums over particles, on the host loops.
+/* Copies in public order, sums over particles and their extremes, on the host loops.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/host_block.h"
+#include "physics/extremes.h"
 
 #include "check.h"
 
@@ -123,6 +124,65 @@ OZ_CASE(statistics_are_the_sums_of_the_fields) {
   CHECK_EQ(sums.inner, inner);
   CHECK(inner > 0 && inner < COUNT, "%u inner particles tell nothing", inner);
   b->table->destroy(b);
+}
+
+static float float_of(uint32_t bits) {
+  float v;
+  memcpy(&v, &bits, sizeof v);
+  return v;
+}
+
+OZ_CASE(extremes_are_those_of_each_material) {
+  static const oz_field own[] = {OZ_FIELD_DENSITY, OZ_FIELD_VISCOSITY, OZ_FIELD_RELAXATION_TIME,
+                                 OZ_FIELD_COMPLIANCE};
+  enum { MATERIALS = 3, OWN = sizeof own / sizeof *own };
+  static float value[OWN][COUNT];
+  static uint32_t number[COUNT];
+  oz_memory memory;
+  ooze_message why = {""};
+  oz_backend *b = make(&memory);
+  oz_matter matter[MATERIALS] = {{.density = 900.0f, .viscosity = 3.0f}};
+  for (uint32_t k = 1; k < MATERIALS; k++) matter[k] = matter[0];
+  oz_extreme_bits bits[MATERIALS];
+  CHECK(b->table->matter(b, matter, MATERIALS, &why) >= 0, "%s", why.text);
+  for (uint32_t i = 0; i < COUNT; i++) {
+    number[i] = i % 5; /* 3 and 4 are none of the table's, as those of boundary particles; */
+    if (number[i] == 2) number[i] = 4; /* and of the last one there are no particles */
+    const float r = (float)((i * 37u) % 101u);
+    value[0][i] = 800.0f + r, value[1][i] = i % 7 ? r : -0.0f, value[2][i] = 0.02f * r;
+    value[3][i] = 1e-5f * (1.0f + r);
+  }
+  CHECK(b->table->upload(b, OZ_FIELD_MATERIAL, 0, COUNT, number, &why) >= 0, "%s", why.text);
+  CHECK(b->table->extremes(b, MATERIALS, bits, &why) >= 0, "%s", why.text);
+  CHECK(float_of(~bits[1].value[OZ_LEAST_VISCOSITY]) == 3.0f, "the material's, without own ones");
+  for (uint32_t v = 0; v < OWN; v++)
+    CHECK(b->table->upload(b, own[v], 0, COUNT, value[v], &why) >= 0, "%s", why.text);
+  CHECK(b->table->extremes(b, MATERIALS, bits, &why) >= 0, "%s", why.text);
+  for (uint32_t k = 0; k < 2; k++) {
+    float least = INFINITY, most = 0.0f, thin = INFINITY, thick = 0.0f, tau = 0.0f;
+    double stiff = 0.0;
+    for (uint32_t i = 0; i < COUNT; i++) {
+      if (number[i] != k) continue;
+      least = fminf(least, value[0][i]), most = fmaxf(most, value[0][i]);
+      thin = fminf(thin, value[1][i]), thick = fmaxf(thick, value[1][i]);
+      tau = fmaxf(tau, value[2][i]);
+      if (!(value[2][i] >= 1.0f)) continue;
+      const double modulus = value[1][i] > 0.0f ? (double)value[1][i] / (double)value[2][i]
+                                                : 1.0 / (double)value[3][i];
+      stiff = fmax(stiff, modulus / (double)value[0][i]);
+    }
+    double stiffness;
+    memcpy(&stiffness, &bits[k].stiffness, sizeof stiffness);
+    CHECK(float_of(~bits[k].value[OZ_LEAST_DENSITY]) == least, "material %u", k);
+    CHECK(float_of(bits[k].value[OZ_MOST_DENSITY]) == most, "material %u", k);
+    CHECK(float_of(~bits[k].value[OZ_LEAST_VISCOSITY]) == thin, "material %u", k);
+    CHECK(float_of(bits[k].value[OZ_MOST_VISCOSITY]) == thick, "material %u", k);
+    CHECK(float_of(bits[k].value[OZ_MOST_RELAXATION_TIME]) == tau, "material %u", k);
+    CHECK(stiff > 0.0 && stiffness == stiff, "material %u: %g and %g", k, stiffness, stiff);
+  }
+  CHECK(!bits[2].value[OZ_LEAST_DENSITY] && !bits[2].stiffness, "there are no particles");
+  b->table->destroy(b);
+  CHECK_EQ(memory.bytes, 0);
 }
 
 OZ_TEST_MAIN()
