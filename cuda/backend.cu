@@ -410,6 +410,7 @@ static constexpr oz_backend_table make_table() {
   t.copy_drop = copy_drop;
   t.statistics = statistics;
   t.extremes = extremes;
+  t.within = within;
   return t;
 }
 const oz_backend_table gpu_table = make_table();

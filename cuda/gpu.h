@@ -465,6 +465,8 @@ ooze_result fastest(oz_backend *b, double *out, ooze_message *why);
 ooze_result column_sums(oz_backend *b, const oz_columns *columns, uint64_t *out, ooze_message *why);
 ooze_result statistics(oz_backend *b, float volume, uint32_t results, uint32_t inner, oz_sums *out,
                        ooze_message *why);
+ooze_result within(oz_backend *b, const oz_within *which, float *out, uint32_t *out_count,
+                   ooze_message *why);
 ooze_result extremes(oz_backend *b, uint32_t materials, oz_extreme_bits *out, ooze_message *why);
 
 /* ---- removal.cu ---- */

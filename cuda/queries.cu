@@ -1,5 +1,6 @@
 /* Questions about all particles after a substep, answered on the device without a download: loads
- * on the walls, the greatest speed, columns, statistics, extremes. SPDX-License-Identifier:
+ * on the walls, the greatest speed, columns, statistics, extremes,
+ * particles within a box. SPDX-License-Identifier:
  * Apache-2.0 */
 #include "cuda/mailbox.h"
 
@@ -311,7 +312,59 @@ cudaError_t collect_extremes(const gpu *g, const extremes_item &e, uint32_t n,
 }
 #endif
 
+struct within_item {
+  oz_frame f;
+  oz_within which;
+  uint32_t *count;
+  float *to;
+  OZ_D void operator()(uint32_t i) const {
+    const float *x = f.x + 4 * (size_t)i;
+    for (int k = 0; k < 3; k++)
+      if (!(x[k] >= which.low[k] && x[k] <= which.high[k])) return;
+    if (f.rank[i] >= which.visible) return;
+    const uint32_t at = oz_atomic_add(count, 1u);
+    for (int k = 0; k < 3 && at < which.room; k++) to[3 * (size_t)at + k] = x[k];
+  }
+};
+
 } // namespace
+
+/* One kernel with the room that there is, which is that of the last time most of the time. */
+ooze_result within(oz_backend *b, const oz_within *which, float *out, uint32_t *out_count,
+                   ooze_message *why) {
+  enum { AHEAD = 16, LEAST = 1 << 14 }; /* bytes before the positions; particles */
+  gpu *g = GPU(b);
+  on_device here(g);
+  *out_count = 0;
+  if (!g->count) return OOZE_OK;
+  OZ_TRY(flush(g, why));
+  within_item item;
+  b->table->frame(b, &item.f);
+  item.which = *which;
+  for (uint32_t wanted = LEAST, found = 0;; wanted = found) {
+    OZ_TRY(grow(g, &g->sums.answers, AHEAD + (size_t)wanted * 12, "particles within a box", why,
+                true));
+    const size_t room = (g->sums.answers.bytes - AHEAD) / 12;
+    item.which.room = (uint32_t)(room < which->room ? room : which->room);
+    item.count = as<uint32_t>(g->sums.answers);
+    item.to = as<float>(g->sums.answers) + AHEAD / 4;
+    OZ_CUDA(cudaMemsetAsync(item.count, 0, AHEAD, g->stream), "particles within a box");
+    OZ_CUDA(for_each(g->stream, g->count, item), "particles within a box");
+    OZ_CUDA(cudaMemcpyAsync(&found, item.count, 4, cudaMemcpyDeviceToHost, g->stream),
+            "particles within a box");
+    OZ_CUDA(cudaStreamSynchronize(g->stream), "particles within a box");
+    *out_count = found;
+    if (found > which->room) found = which->room;
+    if (found <= item.which.room) break;
+  }
+  g->staging.used = 0;
+  const uint32_t n = *out_count < which->room ? *out_count : which->room;
+  if (!n) return OOZE_OK;
+  OZ_CUDA(cudaMemcpyAsync(out, item.to, (size_t)n * 12, cudaMemcpyDeviceToHost, g->stream),
+          "particles within a box");
+  OZ_CUDA(cudaStreamSynchronize(g->stream), "particles within a box");
+  return OOZE_OK;
+}
 
 /* The worst values of each material's particles come down. */
 ooze_result extremes(oz_backend *b, uint32_t materials, oz_extreme_bits *out, ooze_message *why) {

@@ -118,6 +118,12 @@ typedef struct oz_leaving {
   uint32_t visible; /* ranks from here on stay: boundary particles */
 } oz_leaving;
 
+/* Particles within a box, borders too: ranks below `visible`, and no more than `room` of them. */
+typedef struct oz_within {
+  float low[3], high[3]; /* m */
+  uint32_t visible, room;
+} oz_within;
+
 /* Each function returns a result; on failure it writes a sentence to `why` and leaves the particles
  * as they were. */
 typedef struct oz_backend_table {
@@ -223,6 +229,10 @@ typedef struct oz_backend_table {
    * particle; of results, those of the first `results` places. */
   ooze_result (*statistics)(oz_backend *b, float volume, uint32_t results, uint32_t inner,
                             oz_sums *out, ooze_message *why);
+  /* Positions of such particles, 3 floats each, in any order, and how many there are. NULL as
+   * above. */
+  ooze_result (*within)(oz_backend *b, const oz_within *which, float *out, uint32_t *out_count,
+                        ooze_message *why);
   /* The worst values among particles of each of the first `materials` materials; NULL as above. */
   ooze_result (*extremes)(oz_backend *b, uint32_t materials, oz_extreme_bits *out,
                           ooze_message *why);

@@ -98,6 +98,41 @@ ooze_result ooze_particles_clear(ooze_solver *s) {
 
 uint32_t ooze_particle_count(const ooze_solver *s) { return s ? oz_visible(s) : 0; }
 
+/* Positions in the host's memory, or in its copy. */
+static ooze_result look_within(ooze_solver *s, const oz_within *which, float *out,
+                               uint32_t *out_count) {
+  const oz_particles *p = &s->particles;
+  const void *copy;
+  uint32_t n = 0;
+  if (p->hidden) OZ_TRY(oz_rank_map(s));
+  OZ_TRY(oz_host_look(s, OZ_FIELD_X, &copy));
+  for (uint32_t k = 0; k < (p->hidden ? which->visible : p->count); ++k) {
+    const float *x = (const float *)copy + 4 * (size_t)(p->hidden ? p->at[k] : k);
+    int in = 1;
+    for (int a = 0; a < 3; ++a) in &= x[a] >= which->low[a] && x[a] <= which->high[a];
+    if (!in) continue;
+    if (n < which->room) memcpy(out + 3 * (size_t)n, x, 12);
+    ++n;
+  }
+  *out_count = n;
+  return OOZE_OK;
+}
+
+ooze_result ooze_particles_within(ooze_solver *s, const float low[3], const float high[3],
+                                  uint32_t room, float *out, uint32_t *out_count) {
+  if (!s) return OOZE_ERROR_ARGUMENT;
+  if (!low || !high || !out_count || (room && !out))
+    return oz_fail(s->message, OOZE_ERROR_ARGUMENT, "particles within a box: a pointer is NULL");
+  oz_within which = {.visible = oz_visible(s), .room = room};
+  memcpy(which.low, low, sizeof which.low);
+  memcpy(which.high, high, sizeof which.high);
+  *out_count = 0;
+  if (!which.visible) return OOZE_OK;
+  OZ_TRY(oz_host_flush(s));
+  if (!s->backend->table->within) return look_within(s, &which, out, out_count);
+  return s->backend->table->within(s->backend, &which, out, out_count, s->message);
+}
+
 ooze_result ooze_particle_find(const ooze_solver *s, uint64_t id, uint32_t *out_rank) {
   if (!s) return OOZE_ERROR_ARGUMENT;
   uint32_t rank;

@@ -128,6 +128,23 @@ static ooze_result emit_one(const ooze_scene *s, const oz_fluid *f, double time,
   return result;
 }
 
+/* Particles that stand where a fluid may come, or so near that it must keep its distance: a GPU
+ * sends no others. x: room for all. */
+static ooze_result reserve_near(const ooze_scene *s, const oz_fluid *f, double duration,
+                                oz_fill *fill, ooze_solver *solver, float *x, ooze_message *why) {
+  const double d = (double)s->separation, out = f->emit == OZ_EMIT_SURFACE ? 1.0 : 0.0,
+               /* the nearest ones count to 2 d (fill_fluid.c); layers fly by */
+      margin = 3.0 * d + out * (double)f->speed * duration;
+  float low[3] = {-INFINITY, -INFINITY, -INFINITY}, high[3] = {INFINITY, INFINITY, INFINITY};
+  double box[2][3];
+  uint32_t count = 0;
+  if (oz_fluid_bounds(f, margin, box[0], box[1]))
+    for (int k = 0; k < 3; k++) low[k] = (float)box[0][k], high[k] = (float)box[1][k];
+  if (ooze_particles_within(solver, low, high, ooze_particle_count(solver), x, &count) < 0)
+    return oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: %s", s->file, ooze_solver_message(solver));
+  return oz_fill_reserve(fill, x, count, why);
+}
+
 ooze_result oz_scene_emit(const ooze_scene *s, double time, double duration, ooze_solver *solver,
                           const oz_fill_host *host, ooze_message *why) {
   uint32_t emitting = 0;
@@ -142,12 +159,9 @@ ooze_result oz_scene_emit(const ooze_scene *s, double time, double duration, ooz
   ooze_result result = OOZE_OK;
   if (!fill || !x || (s->collider_count && !solids))
     result = oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", s->file);
-  if (result >= 0 && count) {
-    if (ooze_attribute_read(solver, OOZE_POSITION, 0, count, 0, x) < 0)
-      result = oz_fail(why, OOZE_ERROR_ARGUMENT, "%s: %s", s->file, ooze_solver_message(solver));
-    else
-      result = oz_fill_reserve(fill, x, count, why);
-  }
+  for (uint32_t i = 0; result >= 0 && i < s->fluid_count; i++)
+    if (pours(&s->fluids[i], time))
+      result = reserve_near(s, &s->fluids[i], duration, fill, solver, x, why);
   for (uint32_t i = 0; result >= 0 && i < s->fluid_count; i++) {
     const oz_fluid *f = &s->fluids[i];
     if (pours(f, time)) result = emit_one(s, f, time, duration, fill, solids, solver, why);

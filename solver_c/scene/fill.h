@@ -75,6 +75,9 @@ typedef struct oz_fluid {
 /* Where copy (i, j, k), number `copy`, stands. */
 void oz_fluid_copy(const oz_fluid *fluid, const uint32_t at[3], uint64_t copy, ooze_pose *out);
 
+/* Bounds of all copies and of `margin` around them; 0: not known. */
+int oz_fluid_bounds(const oz_fluid *fluid, double margin, double low[3], double high[3]);
+
 /* Refuses copies of `each` particles that are more than the fill's. `part`: its name in a scene. */
 struct oz_fill;
 ooze_result oz_fluid_copies_fit(const struct oz_fill *fill, const oz_fluid *fluid, const char *part,

@@ -153,6 +153,24 @@ void oz_fluid_copy(const oz_fluid *fluid, const uint32_t at[3], uint64_t copy, o
   out->rotation[3] = q[3] * o[3] - q[1] * o[1];
 }
 
+int oz_fluid_bounds(const oz_fluid *f, double margin, double low[3], double high[3]) {
+  double own[2][3], box[2][3];
+  uint64_t copy = 0;
+  for (int a = 0; a < 3; a++) low[a] = 1e300, high[a] = -1e300;
+  if (!oz_shape_bounds(&f->shape, own[0], own[1])) return 0;
+  for (uint32_t i = 0; i < f->count[0]; i++)
+    for (uint32_t j = 0; j < f->count[1]; j++)
+      for (uint32_t k = 0; k < f->count[2]; k++, copy++) {
+        const uint32_t at[3] = {i, j, k};
+        ooze_pose pose;
+        oz_fluid_copy(f, at, copy, &pose);
+        world_bounds(&pose, own[0], own[1], margin, box[0], box[1]);
+        for (int a = 0; a < 3; a++)
+          low[a] = fmin(low[a], box[0][a]), high[a] = fmax(high[a], box[1][a]);
+      }
+  return 1;
+}
+
 ooze_result oz_fluid_copies_fit(const oz_fill *fill, const oz_fluid *f, const char *part,
                                 uint64_t each, ooze_message *why) {
   const uint64_t copies = (uint64_t)f->count[0] * f->count[1] * f->count[2];

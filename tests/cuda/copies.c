@@ -126,6 +126,42 @@ OZ_CASE(statistics_are_the_sums_of_the_fields) {
   b->table->destroy(b);
 }
 
+OZ_CASE(positions_within_a_box_are_those_of_visible_particles) {
+  static float out[3 * COUNT], now[4 * COUNT];
+  static uint32_t at[COUNT];
+  oz_memory memory;
+  ooze_message why = {""};
+  oz_backend *b = make(&memory);
+  step(b); /* sorts */
+  oz_within which = {{0.5f * D, 0.5f * D, -D}, {3.2f * D, 5.0f * D, 9.0f * D}, COUNT - HIDDEN, 40};
+  CHECK(b->table->download(b, OZ_FIELD_X, 0, COUNT, now, &why) >= 0, "%s", why.text);
+  CHECK(b->table->download(b, OZ_FIELD_RANK, 0, COUNT, at, &why) >= 0, "%s", why.text);
+  uint32_t expected = 0, count = 0, hidden = 0;
+  for (uint32_t i = 0; i < COUNT; i++) {
+    int in = 1;
+    for (int k = 0; k < 3; k++)
+      in &= now[4 * i + k] >= which.low[k] && now[4 * i + k] <= which.high[k];
+    expected += in && at[i] < which.visible, hidden += in && at[i] >= which.visible;
+  }
+  CHECK(hidden > 0 && expected > which.room, "%u and %u tell nothing", hidden, expected);
+  out[3 * which.room] = 77.0f;
+  CHECK(b->table->within(b, &which, out, &count, &why) >= 0, "%s", why.text);
+  CHECK_EQ(count, expected);
+  CHECK(out[3 * which.room] == 77.0f, "no more are written than there is room for");
+  which.room = COUNT;
+  CHECK(b->table->within(b, &which, out, &count, &why) >= 0, "%s", why.text);
+  CHECK_EQ(count, expected);
+  for (uint32_t n = 0; n < count; n++) {
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < COUNT; i++) found += !memcmp(out + 3 * n, now + 4 * i, 12);
+    CHECK(found == 1, "place %u is that of %u particles", n, found);
+    for (uint32_t m = 0; m < n; m++)
+      CHECK(memcmp(out + 3 * n, out + 3 * m, 12), "place %u came twice", n);
+  }
+  b->table->destroy(b);
+  CHECK_EQ(memory.bytes, 0);
+}
+
 static float float_of(uint32_t bits) {
   float v;
   memcpy(&v, &bits, sizeof v);

@@ -195,6 +195,39 @@ OZ_CASE(what_is_written_is_read) {
   ooze_solver_destroy(s);
 }
 
+OZ_CASE(positions_within_a_box_are_found_wherever_they_are_kept) {
+  enum { N = 900 };
+  static float x[N][3], found[N][3];
+  const float low[3] = {0.1f, 1.0f, -1.0f}, high[3] = {0.5f, 1.31f, 1.0f};
+  ooze_solver *s = make();
+  ooze_particles p;
+  ooze_particles_default(&p);
+  for (uint32_t i = 0; i < N; i++) position_of(i, x[i]);
+  p.count = N, p.positions = x;
+  CHECK_OK(ooze_particles_add(s, &p, NULL), s);
+  CHECK_OK(ooze_step(s, 1.0 / 240.0), s); /* sorts */
+  CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, N, 0, x), s);
+  uint32_t expected = 0, count = 0;
+  for (uint32_t i = 0; i < N; i++) {
+    int in = 1;
+    for (int k = 0; k < 3; k++) in &= x[i][k] >= low[k] && x[i][k] <= high[k];
+    expected += (uint32_t)in;
+  }
+  CHECK(expected > 5 && expected < N / 2, "%u tell nothing", expected);
+  CHECK_OK(ooze_particles_within(s, low, high, N, found[0], &count), s);
+  CHECK_EQ(count, expected);
+  for (uint32_t k = 0; k < count; k++) {
+    uint32_t same = 0;
+    for (uint32_t i = 0; i < N; i++) same += !memcmp(found[k], x[i], sizeof x[i]);
+    CHECK_EQ(same, 1);
+  }
+  CHECK_OK(ooze_particles_within(s, low, high, 0, NULL, &count), s);
+  CHECK_EQ(count, expected);
+  CHECK_EQ(ooze_particles_within(s, low, NULL, 0, NULL, &count), OOZE_ERROR_ARGUMENT);
+  CHECK_EQ(ooze_particles_within(s, low, high, 1, NULL, &count), OOZE_ERROR_ARGUMENT);
+  ooze_solver_destroy(s);
+}
+
 OZ_CASE(pages_of_different_attributes_may_alternate) {
   enum { N = 64 };
   ooze_solver *s = make();

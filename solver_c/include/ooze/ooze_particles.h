@@ -91,6 +91,10 @@ OOZE_API ooze_result ooze_particles_remove(ooze_solver *s, const uint64_t *ids, 
 OOZE_API ooze_result ooze_particles_clear(ooze_solver *s);
 OOZE_API uint32_t ooze_particle_count(const ooze_solver *s);
 OOZE_API ooze_result ooze_particle_find(const ooze_solver *s, uint64_t id, uint32_t *out_rank);
+/* Positions of the particles within a box, 3 floats each, in any order. out_count: how many there
+ * are, of which the first `room` are written. A GPU sends those alone. */
+OOZE_API ooze_result ooze_particles_within(ooze_solver *s, const float low[3], const float high[3],
+                                           uint32_t room, float *out, uint32_t *out_count);
 OOZE_API ooze_result ooze_attribute_read(ooze_solver *s, ooze_attribute attribute, uint32_t first,
                                          uint32_t count, size_t stride, void *out);
 OOZE_API ooze_result ooze_attribute_write(ooze_solver *s, ooze_attribute attribute, uint32_t first,
