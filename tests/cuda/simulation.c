@@ -146,6 +146,40 @@ OZ_CASE(the_device_gives_the_statistics_of_the_cpu) {
   }
 }
 
+/* Values of particles' own decide how many substeps an automatic count takes, with a nozzle in the
+ * scene: at time 0, where both have the same particles. */
+OZ_CASE(a_device_answers_what_the_cpu_looks_up) {
+  NEED_DEVICE();
+  const float low[3] = {-0.05f, 0.03f, -1.0f}, high[3] = {0.021f, 0.092f, 1.0f};
+  uint32_t substeps[2], within[2];
+  double sum[2][3] = {{0.0}, {0.0}};
+  for (uint32_t k = 0; k < 2; k++) {
+    ooze_solver *s = open_solver(k ? OOZE_BACKEND_CUDA : OOZE_BACKEND_CPU, 0.01f);
+    ooze_stats t;
+    ooze_stats_default(&t);
+    fill(s);
+    const uint32_t n = ooze_particle_count(s);
+    float *x = malloc((size_t)n * 12);
+    for (uint32_t i = 0; i < n; i += 7) { /* a stiff solid, here and there */
+      const float tau = 2.0f, stiff = 1e5f + 3e3f * (float)(i % 101);
+      CHECK_OK(ooze_attribute_write(s, OOZE_RELAXATION_TIME, i, 1, 0, &tau), s);
+      CHECK_OK(ooze_attribute_write(s, OOZE_VISCOSITY, i, 1, 0, &stiff), s);
+    }
+    CHECK_OK(ooze_particles_within(s, low, high, n, x, &within[k]), s);
+    for (uint32_t i = 0; i < within[k]; i++)
+      for (uint32_t c = 0; c < 3; c++) sum[k][c] += (double)x[3 * i + c];
+    CHECK_OK(ooze_step(s, 1.0 / 30), s);
+    CHECK_OK(ooze_stats_counts(s, &t), s);
+    substeps[k] = t.substeps;
+    free(x);
+    ooze_solver_destroy(s);
+  }
+  CHECK_EQ(substeps[0], substeps[1]);
+  CHECK(substeps[0] > 8, "%u are no more than plain fluid takes", substeps[0]);
+  CHECK(within[0] > 100 && within[0] == within[1], "%u and %u", within[0], within[1]);
+  for (int c = 0; c < 3; c++) CHECK_NEAR(sum[1][c], sum[0][c], 1e-9, "sums in another order");
+}
+
 OZ_CASE(the_same_run_gives_the_same_bits) {
   NEED_DEVICE();
   shape a = simulate(OOZE_BACKEND_CUDA, 8), b = simulate(OOZE_BACKEND_CUDA, 8);
