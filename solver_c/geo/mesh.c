@@ -274,6 +274,11 @@ ooze_result oz_obj_write(const char *path, const ooze_mesh *mesh, const ooze_wri
   OZ_TRY_OK(oz_out_open(&out, path, why));
   oz_out_text(&out, "# written by %.70s\n# %u points\n# %llu primitives\n", options->software,
               mesh->point_count, (unsigned long long)mesh->triangle_count);
+  for (uint32_t i = 0; mesh->channels && i < mesh->channels->detail_count; i++) {
+    char text[48];
+    oz_text_double(text, mesh->channels->details[i].value);
+    oz_out_text(&out, "# ooze detail %s %s\n", mesh->channels->details[i].name, text);
+  }
   put_vectors(&out, "v", mesh->positions, mesh->point_count);
   if (mesh->normals) put_vectors(&out, "vn", mesh->normals, mesh->point_count);
   for (uint64_t i = 0; i < mesh->triangle_count && out.result == OOZE_OK; i++) {

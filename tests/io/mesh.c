@@ -53,6 +53,25 @@ OZ_CASE(a_mesh_comes_back_in_every_format) {
     }
 }
 
+OZ_CASE(an_obj_tells_its_frame_and_time) {
+  ooze_mesh a = tetrahedron(0), b;
+  void *bytes;
+  size_t count;
+  ooze_mesh_default(&b);
+  CHECK_GOOD(ooze_mesh_detail_set(&a, "frame", 12.0, why));
+  CHECK_GOOD(ooze_mesh_detail_set(&a, "time", 0.5, why));
+  CHECK_GOOD(ooze_mesh_write(scratch_path("f.obj"), &a, NULL, why));
+  CHECK_GOOD(ooze_file_read(scratch_path("f.obj"), 1 << 20, &bytes, &count, why));
+  char head[200] = "";
+  memcpy(head, bytes, count < sizeof head ? count : sizeof head - 1);
+  CHECK(strstr(head, "\n# ooze detail frame 12\n# ooze detail time 0.5\nv ") != NULL, "%s", head);
+  CHECK_GOOD(ooze_mesh_read(scratch_path("f.obj"), NULL, &b, why));
+  CHECK_EQ(b.point_count, 4);
+  ooze_io_free(bytes);
+  ooze_mesh_release(&a);
+  ooze_mesh_release(&b);
+}
+
 /* A strip of more points and triangles than are written at a time. */
 OZ_CASE(a_large_mesh_has_the_same_bytes_with_any_number_of_threads) {
   const uint32_t points = 300000, triangles = points - 2;
