@@ -81,6 +81,7 @@ static ooze_result read_collider(oz_reader *r, const char *name, json_t *object)
     ooze_sdf_default(&item->sdf);
     return OOZE_OK;
   }
+  if (r->keys_alone) return OOZE_OK;
   OZ_TRY_OK(make_sdf(r, item, state->desc.voxel));
   state->desc.voxel = item->sdf.voxel;
   return OOZE_OK;

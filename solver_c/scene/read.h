@@ -12,6 +12,7 @@ typedef struct oz_reader {
   ooze_scene_options options;
   const char *wedge_name; /* of the row in use, or NULL */
   size_t wedge_index;
+  int keys_alone; /* a row of the wedge that is not run: no file is read, no distance is made */
   char path[512];
   ooze_message *why;
 } oz_reader;

@@ -187,7 +187,7 @@ static ooze_result apply_sets(oz_reader *r) {
 
 /* ---- Loading ----------------------------------------------------------------------------- */
 
-static ooze_result read_all(oz_reader *r) {
+static ooze_result read_parts(oz_reader *r) {
   ooze_scene *s = r->scene;
   OZ_TRY_OK(read_wedges(r));
   OZ_TRY_OK(apply_wedge(r));
@@ -208,7 +208,54 @@ static ooze_result read_all(oz_reader *r) {
   for (uint32_t i = 0; i < s->emitter_count; i++)
     if (s->start.emitters[i].posed.uses_rotate)
       oz_pose_rotate(s->start.emitters[i].posed.rotate, s->start.emitters[i].desc.start.rotation);
-  OZ_TRY_OK(oz_check_bodies(r));
+  return oz_check_bodies(r);
+}
+
+/* An empty scene that belongs to a file. */
+static ooze_scene *scene_of(const char *file, size_t folder, uint64_t max_memory) {
+  ooze_scene *s = calloc(1, sizeof *s);
+  if (!s) return NULL;
+  ooze_io_limits_default(&s->limits);
+  s->max_memory = max_memory;
+  if (max_memory) s->limits.max_bytes = max_memory;
+  s->file = oz_copy_text(file, strlen(file));
+  s->folder = oz_copy_text(file, folder);
+  if (s->file && s->folder) return s;
+  ooze_scene_destroy(s);
+  return NULL;
+}
+
+/* A typo in a row would else be told when that row runs, hours after the first. */
+static ooze_result check_rows(const oz_reader *r, const json_t *doc) {
+  const ooze_scene *s = r->scene;
+  ooze_result result = OOZE_OK;
+  for (uint32_t i = 0; result == OOZE_OK && i < s->wedge_count; i++) {
+    oz_reader row;
+    memset(&row, 0, sizeof row);
+    row.text = r->text;
+    row.bytes = r->bytes;
+    row.options = r->options;
+    row.options.wedge = s->wedge_names[i];
+    row.options.warn = NULL;
+    row.keys_alone = 1;
+    row.why = r->why;
+    row.scene = scene_of(s->file, strlen(s->folder), s->max_memory);
+    if (!row.scene) return OZ_NO_MEMORY(r);
+    row.scene->doc = oz_json_copy(doc);
+    result = row.scene->doc ? read_parts(&row) : OZ_NO_MEMORY(r);
+    ooze_scene_destroy(row.scene);
+  }
+  return result;
+}
+
+static ooze_result read_all(oz_reader *r) {
+  ooze_scene *s = r->scene;
+  json_t *as_written = json_object_get(s->doc, "wedge") ? oz_json_copy(s->doc) : NULL;
+  ooze_result result = read_parts(r);
+  if (result == OOZE_OK && s->wedge_count)
+    result = as_written ? check_rows(r, as_written) : OZ_NO_MEMORY(r);
+  json_decref(as_written);
+  OZ_TRY_OK(result);
   OZ_TRY_OK(oz_check_slips(r));
   OZ_TRY_OK(oz_check_overlaps(r));
   json_t *run = oz_json_copy(s->doc);
@@ -236,39 +283,30 @@ ooze_result ooze_scene_load_memory(const char *name, const void *text, size_t by
   r.why = why ? why : &unread;
   r.text = text;
   r.bytes = bytes;
-  r.scene = calloc(1, sizeof *r.scene);
-  if (!r.scene) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
   const char *slash = name;
   for (const char *c = name; *c; c++)
     if (oz_os_is_slash(*c)) slash = c + 1;
-  ooze_io_limits_default(&r.scene->limits);
-  r.scene->max_memory = r.options.max_memory;
-  if (r.options.max_memory) r.scene->limits.max_bytes = r.options.max_memory;
-  r.scene->file = oz_copy_text(name, strlen(name));
-  r.scene->folder = oz_copy_text(name, (size_t)(slash - name));
+  r.scene = scene_of(name, (size_t)(slash - name), r.options.max_memory);
+  if (!r.scene) return oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
   json_error_t error;
   int no_memory = 0;
   ooze_result result = OOZE_OK;
-  if (!r.scene->file || !r.scene->folder) {
+  const char *zero = bytes ? memchr(text, 0, bytes) : NULL; /* Jansson takes it for the end */
+  r.scene->doc =
+      zero ? NULL : oz_json_load(text, bytes, JSON_REJECT_DUPLICATES, &error, &no_memory);
+  if (zero)
+    result = oz_fail(why, OOZE_ERROR_FORMAT, "%s: byte %zu is 0; expected a text", name,
+                     (size_t)(zero - r.text));
+  else if (!r.scene->doc && no_memory)
     result = oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
-  } else {
-    const char *zero = bytes ? memchr(text, 0, bytes) : NULL; /* Jansson takes it for the end */
-    r.scene->doc =
-        zero ? NULL : oz_json_load(text, bytes, JSON_REJECT_DUPLICATES, &error, &no_memory);
-    if (zero)
-      result = oz_fail(why, OOZE_ERROR_FORMAT, "%s: byte %zu is 0; expected a text", name,
-                       (size_t)(zero - r.text));
-    else if (!r.scene->doc && no_memory)
-      result = oz_fail(why, OOZE_ERROR_MEMORY, "%s: out of memory", name);
-    else if (!r.scene->doc)
-      result = oz_fail(why, OOZE_ERROR_FORMAT, "%s:%d: column %d: no good JSON: %s", name,
-                       error.line, error.column, error.text);
-    else if (!json_is_object(r.scene->doc))
-      result = oz_fail(why, OOZE_ERROR_FORMAT, "%s:1: expected an object: {\"solver\": {...}, ...}",
-                       name);
-    else
-      result = read_all(&r);
-  }
+  else if (!r.scene->doc)
+    result = oz_fail(why, OOZE_ERROR_FORMAT, "%s:%d: column %d: no good JSON: %s", name, error.line,
+                     error.column, error.text);
+  else if (!json_is_object(r.scene->doc))
+    result =
+        oz_fail(why, OOZE_ERROR_FORMAT, "%s:1: expected an object: {\"solver\": {...}, ...}", name);
+  else
+    result = read_all(&r);
   if (result < 0) {
     ooze_scene_destroy(r.scene);
     return result;

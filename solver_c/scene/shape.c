@@ -106,6 +106,12 @@ ooze_result oz_sequence_mesh(const ooze_scene *s, const oz_shape *shape, int32_t
   return OOZE_OK;
 }
 
+static int can_be_opened(const char *path) {
+  FILE *f = fopen(path, "rb");
+  if (f) fclose(f);
+  return f != NULL;
+}
+
 /* A run that fails at its hundredth frame for want of a file has cost more than looking for them
  * all. */
 static ooze_result all_there(oz_reader *r, const oz_shape *shape) {
@@ -114,12 +120,10 @@ static ooze_result all_there(oz_reader *r, const oz_shape *shape) {
   for (int32_t frame = r->scene->output.first; frame <= r->scene->output.last; frame++) {
     if (oz_sequence_path(shape->file, frame, path, sizeof path, &inner) < 0)
       return oz_refuse(r, OOZE_ERROR_LIMIT, "%s", inner.text);
-    FILE *f = fopen(path, "rb");
-    if (!f)
+    if (!can_be_opened(path))
       return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
                        "%s: cannot be opened; expected a file for each frame from %d to %d", path,
                        r->scene->output.first, r->scene->output.last);
-    fclose(f);
   }
   return OOZE_OK;
 }
@@ -171,6 +175,13 @@ static ooze_result find_file(oz_reader *r, const char *group, json_t *object, oz
   }
   if (oz_sequence_path(out->file, r->scene->output.first, path, sizeof path, &inner) < 0)
     return oz_refuse(r, OOZE_ERROR_LIMIT, "%s", inner.text);
+  if (r->keys_alone) {
+    if (!can_be_opened(path))
+      return oz_refuse(r, OOZE_ERROR_NOT_FOUND,
+                       "%s: cannot be opened; expected a file that can be read", path);
+    oz_up(r, mark);
+    return OOZE_OK;
+  }
   result = ooze_file_read(path, r->scene->limits.max_bytes, &bytes, &count, &inner);
   if (result < 0) return oz_refuse(r, result, "%s; expected a file that can be read", inner.text);
   out->file_hash = hash_of(bytes, count);

@@ -421,7 +421,7 @@ OZ_CASE(counts_are_automatic_unless_given) {
 OZ_CASE(wedges_pick_values_by_name_and_number) {
   const char *text = MINIMAL(
       ",\n\"wedge\": [\n{\"name\": \"fine\", \"set\": {\"solver.particle_separation\": 0.005}},\n"
-      "{\"set\": {\"solver.substeps\": 9999}},\n{\"set\": {\"colliders.c.friction\": 0}}]");
+      "{\"set\": {\"solver.substeps\": 4}}]");
   ooze_scene_options o;
   ooze_scene *s = NULL;
   ooze_scene_info i;
@@ -436,16 +436,42 @@ OZ_CASE(wedges_pick_values_by_name_and_number) {
   CHECK_EQ(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why), OOZE_OK);
   ooze_scene_destroy(s);
   o.wedge = "1";
-  CHECK(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why) < 0);
-  CHECK(strstr(why.text, "s.json:6: wedge 1: solver.substeps: 9999 is out of range") != NULL, "%s",
-        why.text);
-  o.wedge = "2";
-  CHECK(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why) < 0);
-  CHECK(strstr(why.text, "wedge 2: colliders.c.friction: the scene has no colliders.c;") != NULL,
-        "%s", why.text);
+  CHECK_EQ(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why), OOZE_OK);
+  ooze_scene_info_get(s, &i);
+  CHECK_EQ(i.substeps, 4);
+  ooze_scene_destroy(s);
   o.wedge = "fina";
   CHECK(ooze_scene_load_memory("s.json", text, strlen(text), &o, &s, &why) < 0);
   CHECK(strstr(why.text, "fine") != NULL, "%s", why.text);
+}
+
+#define ROWS(row) MINIMAL(",\n\"wedge\": [\n{\"name\": \"good\", \"set\": {}},\n" row "]")
+
+OZ_CASE(every_row_of_a_wedge_is_read_with_the_scene) {
+  refused(ROWS("{\"set\": {\"solver.substeps\": 9999}}"), NULL,
+          "s.json:6: wedge 1: solver.substeps: 9999 is out of range; expected a whole number");
+  refused(ROWS("{\"name\": \"fast\", \"set\": {\"solver.substep\": 9}}"), NULL,
+          "s.json:6: wedge fast: solver.substep: there is no such key; did you mean substeps?");
+  refused(ROWS("{\"set\": {\"colliders.c.friction\": 0}}"), NULL,
+          "wedge 1: colliders.c.friction: the scene has no colliders.c;");
+  refused(ROWS("{\"set\": {\"fluids.b\": {\"material\": \"syrup\", \"shape\": \"mesh\", "
+               "\"file\": \"none.obj\"}}}"),
+          NULL, "s.json:6: wedge 1: fluids.b.file: none.obj: cannot be opened;");
+  refused(ROWS("{\"name\": \"w\", \"set\": {\"solver.substeps\": \"many\"}}"),
+          "solver.position_iterations=4", "s.json:6: wedge w: solver.substeps: \"many\" is a text");
+
+  const char *rows = ROWS("{\"set\": {\"solver.substeps\": 9999}}");
+  ooze_scene_options o;
+  ooze_scene *s = NULL;
+  ooze_scene_options_default(&o);
+  o.wedge = "good";
+  CHECK(ooze_scene_load_memory("s.json", rows, strlen(rows), &o, &s, &why) < 0);
+  CHECK(strstr(why.text, "wedge 1: solver.substeps: 9999") != NULL, "%s", why.text);
+
+  /* a value of --set goes over every row's */
+  s = load(rows, "solver.substeps=6");
+  CHECK(s != NULL, "%s", why.text);
+  ooze_scene_destroy(s);
 }
 
 OZ_CASE(materials_without_a_colour_can_be_told_apart) {
