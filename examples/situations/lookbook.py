@@ -8,15 +8,25 @@ NAME is a preset or a knob; none: all of them. For each a sheet FOLDER/NAME.png,
 FOLDER/overview.png with a row each, and at the end a table of measures:
 
     cluster    share of the particles that are in the largest piece at the end, joined at 1.5
-    separations early      the same at the first picture: while it is poured, or drawn to 1.8 times
-    its height crumbs     share that is in pieces of less than 2 % of the particles
+               separations
+    early      the same at the first picture: while it is poured, or drawn to 1.8 times its height
+    crumbs     share that is in pieces of less than 2 % of the particles
     volume     that the surface encloses, over that of the particles
     pressed    median of the particles' density over that at rest, less 1
     rough      outline from above: deviation from its first four harmonics (rms) over the mean
-    radius covered    share of the bust's upper side that has fluid within 1.2 separations
+               radius
+    covered    share of the bust's upper side that has fluid within 1.2 separations
+    told by    of a knob: what of the end shows it. top: height below which all but 1 % of the
+               particles lie; r95: radius of 95 % (mm); forward: how far the mean has slid (mm);
+               hanging: share above 1 cm; coat: what is above 5 cm (cm^3); warmed: by how much the
+               mean temperature rose (K); molten: mean share that has melted; parted: deviation of
+               the particles' densities (kg/m^3)
 
 A value that misses its bar has a star: a cluster below 98 % where one would see one piece, at the
-end or early, crumbs above 2 % of what does not splash, a volume that is off by more than 2 %.
+end or early (off a spoon, at the end, the two largest pieces: in the spoon and below), crumbs above
+2 % of what does not splash, a volume that is off by more than 2 %. Of a knob a value has one whose
+measure goes back from that before it, and all have where the last is within 5 % of the first; of a
+setting of the solver those that differ by more than 10 % from the finest.
 --fine runs the bust at half the separation too, each on an even share of N processors, and prints
 the coverage of the one over that of the other: first with the reach of each, 1.2 of its own
 separations, then with that of the coarser for both. Below 0.6 by the first it has a star.
@@ -37,6 +47,10 @@ import situations
 
 # Which of a situation's moments tells most.
 TELLING = {"thick": 1, "thin": 1, "spoon": 1, "bust": 2, "plates": 1}
+# How a knob's measure is shown: factor and form. mm, cm^3 or K, and shares.
+SHOWN = {"top": (1e3, "%.1f"), "r95": (1e3, "%.1f"), "forward": (1e3, "%.1f"),
+         "coat": (1, "%.2f"), "warmed": (1, "%.1f"),
+         "hanging": (1, "%.3f"), "molten": (1, "%.3f"), "parted": (1, "%.1f")}
 SPLASH = 1.0  # Pa s: thinner presets may come apart into drops
 PLY = {"float": "f", "float32": "f", "double": "d", "float64": "d", "int": "i", "int32": "i",
        "uint": "I", "uint32": "I",
@@ -152,9 +166,27 @@ def coverage(points, separation, mesh):
     return area / all_area
 
 
+def out_of_order(values, sign):
+    """Which of a knob's measures break its order; sign 1: they grow, -1: they fall, 0: they are
+    those of the last."""
+    if not sign:
+        return [abs(v / values[-1] - 1) > 0.1 for v in values]
+    if sign * (values[-1] - values[0]) <= 0.05 * max(map(abs, values)):
+        return [True] * len(values)
+    return [False] + [sign * (b - a) < 0 for a, b in zip(values, values[1:])]
+
+
 def knob_run(name, value):
     """Name of the run of one value; a scene's name ends at its first point."""
     return ("%s_%g" % (name, value)).replace(".", "p")
+
+
+def mean(values):
+    return sum(values) / len(values) if values else 0.0
+
+
+def deviation(values):
+    return math.sqrt(max(0.0, mean([v * v for v in values]) - mean(values) ** 2))
 
 
 class Book:
@@ -207,6 +239,7 @@ class Book:
 
     def measure(self, name, shown, separation):
         points, values = self.points(name, shown[-1])
+        first = self.points(name, 1)[1]
         sizes = pieces(points, 1.5 * separation)
         count = len(points)
         self.call("surface", self.frame(name, shown[-1]), "-o", os.path.join(name, "mesh.ply"),
@@ -218,6 +251,7 @@ class Book:
         measures = {
             "particles": count,
             "cluster": sizes[0] / count,
+            "second": sum(sizes[1:2]) / count,
             "crumbs": sum(s for s in sizes if s < 0.02 * count) / count,
             "volume": volume / (count * separation ** 3),
             "pressed": sorted(values["compression"])[count // 2],
@@ -225,6 +259,12 @@ class Book:
             "covered": None,
             "top": heights[-1 - count // 100],
             "r95": radii[count * 95 // 100],
+            "forward": sum(p[0] for p in points) / count,
+            "hanging": sum(y > 0.01 for y in heights) / count,
+            "coat": 1e6 * sum(y > 0.05 for y in heights) * separation ** 3,
+            "warmed": mean(values["temperature"]) - mean(first.get("temperature", ())),
+            "molten": mean(values.get("melt", ())),
+            "parted": deviation(values["density"]),
         }
         if name.endswith("bust"):
             bust = os.path.join(self.folder, "bust.obj")
@@ -257,8 +297,11 @@ def stars(situation, preset, m):
     """Names of the measures that miss their bars."""
     missed = set()
     thick = preset["viscosity"] >= SPLASH or preset["compliance"]
-    missed.update(k for k in ("cluster", "early") if situations.one_piece(situation, preset)
-                  and m[k] < 0.98)
+    early, late = situations.pieces_seen(situation, preset)
+    if early and m["early"] < 0.98:
+        missed.add("early")
+    if late and m["cluster"] + (m["second"] if late > 1 else 0) < 0.98:
+        missed.add("cluster")
     if thick and m["crumbs"] > 0.02:
         missed.add("crumbs")
     if abs(m["volume"] - 1) > 0.02:
@@ -305,7 +348,7 @@ def sheets_of(book, names, chosen):
             sheets[name] = ([name + "_" + s for s in chosen],
                             [situations.of(s, name) for s in chosen], 3)
         else:
-            _, values, of = situations.KNOBS[name]
+            _, values, of = situations.KNOBS[name][:3]
             sheets[name] = ([knob_run(name, v) for v in values], [of(v) for v in values],
                             len(values))
     return sheets
@@ -376,16 +419,25 @@ def preset_table(book, names, chosen, measures, fine):
 
 
 def knob_table(names, measures):
-    rows = []
+    """Returns how many values are out of order."""
+    missed, rows = 0, []
     for name in (n for n in names if n in situations.KNOBS):
-        unit, values, _ = situations.KNOBS[name]
-        for v in (v for v in values if knob_run(name, v) in measures):
+        unit, values, _, told, sign = situations.KNOBS[name]
+        had = [v for v in values if knob_run(name, v) in measures]
+        told_by = [measures[knob_run(name, v)][told] for v in had]
+        wrong = out_of_order(told_by, sign) if had else []
+        missed += sum(wrong)
+        for v, by, star in zip(had, told_by, wrong):
             m = measures[knob_run(name, v)]
-            rows.append([name, "%g %s" % (v, unit), "%.1f" % (1e3 * m["top"]),
-                         "%.1f" % (1e3 * m["r95"]), "%.3f" % m["cluster"], "%.3f" % m["volume"],
+            factor, form = SHOWN[told]
+            rows.append([name, "%g %s" % (v, unit), told, shown(factor * by, star, form),
+                         "%.1f" % (1e3 * m["top"]), "%.1f" % (1e3 * m["r95"]),
+                         "%.3f" % m["cluster"], "%.3f" % m["volume"],
                          shown(m["rough"], False, "%.3f")])
     if rows:
-        table(rows, ["knob", "value", "top mm", "r95 mm", "cluster", "volume", "rough"])
+        table(rows, ["knob", "value", "told by", "", "top mm", "r95 mm", "cluster", "volume",
+                     "rough"])
+    return missed
 
 
 def main():
@@ -399,12 +451,13 @@ def main():
     if len(whole) > 1:
         book.overview(whole, chosen)
     missed = preset_table(book, names, chosen, measures, fine)
-    knob_table(names, measures)
+    missed += knob_table(names, measures)
     if a.json:
         with open(a.json, "w") as file:
             json.dump(measures, file, indent=1)
     print("%d of %d values miss their bar; sheets in %s"
-          % (missed, 4 * sum(n in book.presets for n in names) * len(chosen), a.folder))
+          % (missed, 4 * sum(n in book.presets for n in names) * len(chosen)
+             + sum(len(situations.KNOBS[n][1]) for n in names if n in situations.KNOBS), a.folder))
     for line in failed:
         print("FAILED  " + line, file=sys.stderr)
     return 1 if failed else 0

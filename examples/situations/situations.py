@@ -85,9 +85,10 @@ PLATES_HEIGHT = 0.024  # m, of the column at first
 PLATES_RATE = 0.1 / PLATES_HEIGHT  # 1/s, at first
 
 
-def collapse(material):
+def collapse(material, separation=0.004, seconds=1.5):
     """A cylinder that sinks into itself."""
-    return scene(material, 0.004, 1.5, (0.25, 1.5), [-0.08, 0, -0.08, 0.08, 0.08, 0.08],
+    return scene(material, separation, seconds, (0.25, seconds),
+                 [-0.08, 0, -0.08, 0.08, 0.08, 0.08],
                  fluids={"cylinder": {"material": "stuff", "shape": "cylinder", "radius": 0.03,
                                       "height": 0.08,
                                       "position": [0, 0.04, 0]}},
@@ -135,19 +136,147 @@ def droplet(material):
                  colliders={"plate": {"shape": "plane", "friction": 0}})
 
 
-PLAIN = {"density": 1000, "colour": [0.85, 0.55, 0.2], "gloss": 0.6}
+def hot(material):
+    """A cube of 12 mm that keeps its form, on a plate of 373 K."""
+    values = dict(SOLID, conductivity=5, heat_capacity=2000)
+    values.update(material)
+    return warmed(values, {"temperature": 373.15, "contact": 2e4})
 
-# The setting of each value: name, unit, values, scene of one value.
+
+def cooled(material):
+    """A cube of 12 mm at 1400 K that keeps its form, in the air."""
+    values = dict(SOLID, density=2700, temperature=1400, conductivity=20, heat_capacity=1100)
+    values.update(material)
+    return warmed(values, {"contact": 0})
+
+
+def warmed(values, plate):
+    warm = scene(values, 0.001, 0.5, (0.25, 0.5), [-0.012, 0, -0.012, 0.012, 0.016, 0.012],
+                 fluids={"cube": {"material": "stuff", "shape": "box",
+                                  "size": [0.012, 0.012, 0.012], "position": [0, 0.006, 0]}},
+                 colliders={"plate": dict(plate, shape="plane")})
+    warm["picture"]["colour_by"] = "temperature"
+    warm["picture"]["range"] = [293.15, max(values.get("temperature", 0), 373.15)]
+    return warm
+
+
+def layers(mixing):
+    """A light fluid on a heavy one, both thick, that diffuse into each other."""
+    fluids = {name: {"viscosity": 20, "density": density, "mixing": mixing, "colour": colour}
+              for name, density, colour in (("heavy", 1400, [0.5, 0.2, 0.05]),
+                                            ("light", 1000, [0.9, 0.8, 0.5]))}
+    mixed = scene(fluids["heavy"], 0.002, 1.5, (0.25, 1.5),
+                  [-0.014, 0, -0.014, 0.014, 0.026, 0.014],
+                  fluids={name: {"material": name, "shape": "box", "size": [0.024, 0.012, 0.024],
+                                 "position": [0, y, 0]}
+                          for name, y in (("heavy", 0.006), ("light", 0.018))},
+                  colliders={"tank": {"shape": "box", "invert": True, "hidden": True,
+                                      "size": [0.024, 0.2, 0.024], "position": [0, 0.1, 0]}})
+    mixed["materials"] = fluids
+    return mixed
+
+
+def slope(friction):
+    """A block of jelly on a plane that falls by 20 degrees."""
+    tilt = [0, 0, -20]
+    return scene("jelly", 0.004, 0.4, (0.2, 0.4), [-0.06, -0.11, -0.05, 0.3, 0.05, 0.05],
+                 elevation=8, azimuth=0,
+                 fluids={"block": {"material": "stuff", "shape": "box", "size": [0.08, 0.04, 0.06],
+                                   "position": [0.007, 0.019, 0], "rotate": tilt}},
+                 colliders={"slope": {"shape": "plane", "rotate": tilt, "friction": friction}})
+
+
+def with_solver(made, **values):
+    made["solver"].update(values)
+    return made
+
+
+PLAIN = {"density": 1000, "colour": [0.85, 0.55, 0.2], "gloss": 0.6}
+SOLID = dict(PLAIN, viscosity=0, compliance=1e-3, relaxation_time=1e6)
+MELTS = dict(melting_point=310, latent_heat=2e4)
+
+
+def flows(**values):
+    return collapse(dict(PLAIN, **values))
+
+
+def slump(**values):
+    return collapse(dict(PLAIN, **values), 0.005, 1.0)
+
+
+def thins(**values):
+    return slump(**dict(dict(viscosity=300, thinning_time=10, flow_index=0.2), **values))
+
+
+# The setting of each value: unit, values, scene of one value, the measure that tells it, and 1
+# where that grows with the value or -1 where it falls.
 KNOBS = {
-    "viscosity": ("Pa s", (1, 10, 100, 1000, 5000), lambda v: collapse(dict(PLAIN, viscosity=v))),
+    "density": ("kg/m^3", (250, 500, 1000, 2000, 4000),
+                lambda v: slump(viscosity=100, density=v), "top", -1),
+    "viscosity": ("Pa s", (1, 10, 100, 1000, 5000), lambda v: flows(viscosity=v), "top", 1),
     "relaxation_time": ("s", (0, 0.05, 0.5, 2, 5),
-                        lambda v: collapse(dict(PLAIN, viscosity=100, relaxation_time=v))),
+                        lambda v: flows(viscosity=100, relaxation_time=v), "top", -1),
+    "compliance": ("1/Pa", (1e-5, 1e-4, 3e-4, 1e-3, 3e-3),
+                   lambda v: slump(compliance=v, relaxation_time=1e6, solvent_viscosity=10),
+                   "top", -1),
+    "temperature": ("K", (293, 303, 308, 313, 333),
+                    lambda v: collapse({"preset": "chocolate", "temperature": v}, 0.005, 1.0),
+                    "top", -1),
     "yield_stress": ("Pa", (0, 20, 50, 100, 200),
-                     lambda v: collapse(dict(PLAIN, viscosity=30, yield_stress=v))),
-    "stick": ("m/s^2", (0, 5, 12, 50, 200), lambda v: hang("jelly", v)),
-    "stick_coat": ("m/s^2", (0, 5, 12, 50, 200), lambda v: dip("syrup", v)),
+                     lambda v: flows(viscosity=30, yield_stress=v), "top", 1),
+    "consistency": ("Pa s^n", (3, 10, 30, 100, 300),
+                    lambda v: slump(viscosity=5000, consistency=v, flow_index=0.5), "top", 1),
+    "flow_index": ("", (0.2, 0.4, 0.6, 0.8, 1), lambda v: thins(flow_index=v), "top", 1),
+    "thinning_time": ("s", (0, 0.1, 1, 10, 100),
+                      lambda v: thins(thinning_time=v, flow_index=0.5), "top", -1),
+    "thinning_sharpness": ("", (0.5, 1, 2, 4, 8),
+                           lambda v: thins(thinning_time=0.5, thinning_sharpness=v), "top", 1),
+    "thinned_viscosity": ("Pa s", (0, 10, 30, 100, 200),
+                          lambda v: thins(thinned_viscosity=v), "top", 1),
+    "solvent_viscosity": ("Pa s", (0, 10, 30, 100, 300),
+                          lambda v: slump(viscosity=10, relaxation_time=0.5, solvent_viscosity=v),
+                          "top", 1),
+    "extensibility": ("", (2, 2.5, 3, 4, 6),
+                      lambda v: slump(compliance=0.03, relaxation_time=1e6, solvent_viscosity=20,
+                                      extensibility=v), "top", -1),
+    "second_viscosity": ("Pa s", (0, 10, 30, 100, 300),
+                         lambda v: slump(viscosity=10, relaxation_time=0.5, second_viscosity=v,
+                                         second_relaxation_time=0.05), "top", 1),
+    "second_relaxation_time": ("s", (0.01, 0.1, 0.5, 2, 5),
+                               lambda v: slump(viscosity=10, relaxation_time=0.01,
+                                               second_viscosity=300, second_relaxation_time=v),
+                               "top", -1),
+    "mixing": ("m^2/s", (0, 1e-6, 5e-6, 2e-5, 1e-4), layers, "parted", -1),
     "surface_tension": ("N/m", (0, 0.02, 0.05, 0.2, 0.5),
-                        lambda v: droplet(dict(PLAIN, viscosity=2, surface_tension=v))),
+                        lambda v: droplet(dict(PLAIN, viscosity=2, surface_tension=v)), "top", 1),
+    "cohesion": ("Pa", (0, 70, 200, 700, 1800),
+                 lambda v: droplet(dict(PLAIN, viscosity=2, cohesion=v)), "top", 1),
+    "adhesion": ("", (0, 0.5, 1, 1.5, 2),
+                 lambda v: droplet(dict(PLAIN, viscosity=0.5, surface_tension=0.2, adhesion=v)),
+                 "r95", 1),
+    "conductivity": ("W/(m K)", (0, 0.5, 2, 10, 50), lambda v: hot({"conductivity": v}),
+                     "warmed", 1),
+    "heat_capacity": ("J/(kg K)", (500, 1000, 2000, 4000, 8000),
+                      lambda v: hot({"heat_capacity": v}), "warmed", -1),
+    "latent_heat": ("J/kg", (0, 2e4, 5e4, 1e5, 3e5),
+                    lambda v: hot(dict(MELTS, latent_heat=v)), "molten", -1),
+    "melting_point": ("K", (300, 305, 310, 320, 340),
+                      lambda v: hot(dict(MELTS, melting_point=v)), "molten", -1),
+    "film_coefficient": ("W/(m^2 K)", (0, 30, 100, 300, 1000),
+                         lambda v: cooled({"film_coefficient": v}), "warmed", -1),
+    "emissivity": ("", (0, 0.2, 0.4, 0.7, 1), lambda v: cooled({"emissivity": v}), "warmed", -1),
+    "ramp": ("Pa s", (3, 30, 300, 3000, 30000),
+             lambda v: slump(temperature=300, ramp_1=[280, v, 0], ramp_2=[320, 3, 0]), "top", 1),
+    "friction": ("", (0, 0.1, 0.2, 0.3, 1), slope, "forward", -1),
+    "stick": ("m/s^2", (0, 5, 12, 50, 200), lambda v: hang("jelly", v), "hanging", 1),
+    "stick_coat": ("m/s^2", (0, 5, 12, 50, 200), lambda v: dip("syrup", v), "coat", 1),
+    "links_beta": ("", (1.0005, 1.001, 1.002, 1.005, 1.02),
+                   lambda v: with_solver(slump(links_beta=v), model="links"), "top", -1),
+    "particle_separation": ("m", (0.0053, 0.005, 0.0045, 0.004, 0.0037),
+                            lambda v: with_solver(slump(viscosity=100), particle_separation=v),
+                            "top", 0),
+    "substeps": ("", (2, 4, 8, 16, 32),
+                 lambda v: with_solver(slump(viscosity=100), substeps=v), "top", 0),
 }
 
 
@@ -155,17 +284,20 @@ def of(situation, preset):
     return globals()[situation](preset)
 
 
-def one_piece(situation, preset):
-    """Whether one would see one piece at the end. `preset` is its row of `ooze schema presets
-    --json`."""
+def pieces_seen(situation, preset):
+    """In how many pieces one would see it early and at the end; 0: in any number. `preset` is its
+    row of `ooze schema presets --json`."""
     if preset["viscosity"] < 1 and not preset["compliance"]:
-        return False  # water and blood splash
-    if situation in ("thick", "thin"):
-        return True
+        return 0, 0  # water and blood splash
+    if situation == "spoon":
+        return 1, 2  # at the end one may be in the spoon and one on the plate
     # a column whose own weight draws it faster than the plates do may run off the upper one
     if situation == "plates":
         rate = preset["thinning_time"] * PLATES_RATE
         thinned = (1 + rate ** 2) ** (0.5 * (preset["flow_index"] - 1))
         stress = 3 * preset["viscosity"] * thinned * PLATES_RATE + preset["yield_stress"]
-        return bool(preset["compliance"]) or stress > preset["density"] * 9.81 * PLATES_HEIGHT
-    return False  # it may be in two: on the spoon or bust, and below
+        held = preset["compliance"] or stress > preset["density"] * 9.81 * PLATES_HEIGHT
+        return (1, 1) if held else (0, 0)
+    if situation == "bust" and preset["compliance"]:
+        return 1, 0  # a solid rod breaks over a head
+    return 1, 1  # a pour; a coat on the bust, and the puddle that it feeds

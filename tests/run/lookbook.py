@@ -4,6 +4,7 @@ one situation makes a sheet; slow: a spoon of syrup. SPDX-License-Identifier: Ap
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,41 @@ check(abs(fluted - 0.1 / math.sqrt(2)) < 0.01, "nine flutes of a tenth have %.4f
 
 check(lookbook.knob_run("relaxation_time", 0.05) == "relaxation_time_0p05",
       "runs of knobs have names without a point")
+
+order = lookbook.out_of_order
+check(not any(order([1, 2, 2, 3], 1)) and not any(order([3, 2, 2, 1], -1)),
+      "measures that go one way, or stay for a step, are in order")
+check(order([1, 3, 2, 4], 1) == [False, False, True, False], "a step back is out of order")
+check(all(order([1, 2, 3], -1)), "the wrong way is out of order")
+check(all(order([100, 100.5, 101], 1)), "a knob that changes nothing is out of order")
+check(order([1.2, 1.05, 1], 0) == [True, False, False],
+      "a setting that should change nothing is held to the last within a tenth")
+
+# every number of a material that changes the motion has a knob
+LOOKS = ("clarity", "depth", "gloss", "softness", "glow")
+listed = json.loads(subprocess.run([ooze, "schema", "material", "--json"], text=True,
+                                   capture_output=True, check=True).stdout)
+numbers = {re.sub(r"^ramp_\d$", "ramp", e["name"]) for e in listed
+           if e["type"] in ("float", "vector") and e["name"] not in LOOKS + ("colour",)}
+check(len(numbers) > 25, "%d numbers of a material" % len(numbers))
+check(numbers <= set(situations.KNOBS), "no knob of %s" % sorted(numbers - set(situations.KNOBS)))
+for name, (_, values, of, told, sign) in situations.KNOBS.items():
+    check(len(values) == 5 and told in lookbook.SHOWN and sign in (-1, 0, 1)
+          and sorted(values) in (list(values), list(values)[::-1] if not sign else []),
+          "%s has five values, in order" % name)
+    check(of(values[0]) != of(values[-1]), "%s is in its scenes" % name)
+
+honey = {"viscosity": 10, "compliance": 0, "thinning_time": 0, "flow_index": 1, "yield_stress": 0,
+         "density": 1420}
+seen = {s: situations.pieces_seen(s, honey) for s in situations.SITUATIONS}
+check(seen["bust"] == (1, 1) and seen["spoon"] == (1, 2), "honey's bust and spoon are judged")
+jelly = dict(honey, viscosity=0, compliance=5e-4)
+check(situations.pieces_seen("bust", jelly) == (1, 0), "jelly may break over a head")
+good = {"early": 1, "cluster": 0.6, "second": 0.39, "crumbs": 0, "volume": 1}
+check(lookbook.stars("spoon", honey, good) == set(), "what left the spoon may be a piece")
+check(lookbook.stars("bust", honey, good) == {"cluster"}, "a coat in two has a star")
+check(lookbook.stars("spoon", honey, dict(good, second=0.3, early=0.9)) == {"cluster", "early"},
+      "three pieces off a spoon have one, and two in it")
 
 told, low = lookbook.of_half({"covered": 0.4}, {"covered": 0.5, "covered_at_twice": 0.8})
 check(not low and told == " (0.80 of half's, 0.50 at one reach)",
