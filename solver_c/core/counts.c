@@ -109,32 +109,41 @@ static void tell_speed(ooze_solver *s, double duration, uint32_t taken) {
   tell(s, text);
 }
 
-/* Pa s: greatest viscosity of plain fluid that a substep bears (docs/theory/conformation.md, C.4b);
- * unit: density separation^2. */
-static double viscosity_borne(double unit, double dt) {
-  const double tau = (double)OZ_LEAST_MEMORY,
-               floor = (double)OZ_STIFFEST_FLOOR * tau / (double)OZ_ELASTIC_TIME,
+/* Pa s: greatest viscosity of a fluid or a paste that a substep bears (docs/theory/conformation.md,
+ * C.4b). A yield stress has the whole floor, and a paste that thins no least memory. */
+static double viscosity_borne(const ooze_solver *s, uint32_t k, double dt) {
+  const oz_extremes *e = &s->extremes[k];
+  const int yields = s->materials[k].yield_stress > 0.0f;
+  const double d = (double)s->separation, least = (double)OZ_LEAST_MEMORY,
+               own = (double)e->relaxation_time, tau = yields && s->laws ? own : fmax(own, least),
+               memory = yields ? (double)OZ_ELASTIC_TIME : tau,
+               floor = (double)OZ_STIFFEST_FLOOR * memory / (double)OZ_ELASTIC_TIME,
                shorter = fmax(1.0, SHORTEST_SUBSTEP / dt); /* than the floor is made for */
-  return (tau + dt) * unit / (floor * shorter * shorter * dt * dt);
+  return (tau + dt) * (double)e->density * d * d / (floor * shorter * shorter * dt * dt);
+}
+
+/* A memory of its own makes a fluid elastic, and a viscosity that follows the rate is not known. */
+static int viscosity_tells(const ooze_solver *s, uint32_t k) {
+  const oz_extremes *e = &s->extremes[k];
+  if (!(e->density < INFINITY)) return 0; /* there are no particles */
+  return s->materials[k].yield_stress > 0.0f ||
+         (!s->laws && !(e->relaxation_time > OZ_LEAST_MEMORY));
 }
 
 /* More creeps as that. */
 static void tell_viscosity(ooze_solver *s, double duration, uint32_t taken) {
   const double d = (double)s->separation, dt = duration / taken;
-  if (s->params.model != OOZE_MODEL_CONFORMATION || s->laws || s->has_ramps) return;
+  if (s->params.model != OOZE_MODEL_CONFORMATION || s->has_ramps) return;
   for (uint32_t k = 0; k < s->material_count; ++k) {
-    const oz_extremes *e = &s->extremes[k];
-    const double mu = (double)e->most_viscosity, unit = (double)e->density * d * d,
-                 most = viscosity_borne(unit, dt);
+    if (!viscosity_tells(s, k)) continue;
+    const double mu = (double)s->extremes[k].most_viscosity, most = viscosity_borne(s, k, dt);
     char text[280];
-    if (!(e->density < INFINITY) || !(mu > 1.5 * most) || s->materials[k].yield_stress > 0.0f ||
-        e->relaxation_time > OZ_LEAST_MEMORY || !may_tell(s, TOLD_VISCOSITY))
-      continue;
+    if (!(mu > 1.5 * most) || !may_tell(s, TOLD_VISCOSITY)) continue;
     double count = taken;
     while (duration / (count + 1.0) >= SHORTEST_SUBSTEP &&
-           viscosity_borne(unit, duration / count) < mu)
+           viscosity_borne(s, k, duration / count) < mu)
       count += 1.0;
-    const double best = viscosity_borne(unit, duration / count);
+    const double best = viscosity_borne(s, k, duration / count);
     snprintf(
         text, sizeof text,
         "a viscosity of %.3g Pa s acts as %.2g Pa s with a separation of %.3g m and substeps "

@@ -298,6 +298,15 @@ static void tells_once(ooze_solver *s, const char *limit, const char *fits) {
   ooze_solver_destroy(s);
 }
 
+/* A yield stress of 10 Pa, and 1 over the rate from which on the viscosity falls. */
+static void yields(ooze_solver *s, float thinning_time) {
+  ooze_material m;
+  ooze_material_default(&m);
+  m.viscosity = 5e5f, m.yield_stress = 10.0f, m.thinning_time = thinning_time;
+  m.flow_index = 0.5f;
+  CHECK_OK(ooze_material_set(s, 1, &m), s);
+}
+
 OZ_CASE(limits_that_give_way_are_told_once) {
   ooze_solver *s = column(4, 4, 1.0f); /* a solid of 1 GPa: dt = d sqrt(8 density / modulus) */
   ooze_material m;
@@ -326,6 +335,14 @@ OZ_CASE(limits_that_give_way_are_told_once) {
   s = column(4, 4, 1e8f); /* more substeps than 1/768 s long bear no more */
   step(s, 1.0 / 24.0);
   tells_once(s, "1e+08 Pa s acts as 1.3e+05 Pa s", "substeps of 32 bear 9.7e+05");
+  s = column(4, 4, 5e5f); /* a yield stress has the whole floor */
+  yields(s, 0.0f);
+  step(s, 1.0 / 24.0);
+  tells_once(s, "5e+05 Pa s acts as 1.3e+04 Pa s", "substeps of 32 bear 9.7e+04");
+  s = column(4, 4, 5e5f); /* one that thins has no least memory: dt of tau + dt is left */
+  yields(s, 1.0f);
+  step(s, 1.0 / 24.0);
+  tells_once(s, "5e+05 Pa s acts as 9.6e+03 Pa s", "substeps of 32 bear 3.8e+04");
 }
 
 /* Velocity iterations of a column of 1000 Pa s while a floor far below it moves. */
