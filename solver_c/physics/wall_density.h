@@ -172,7 +172,7 @@ OZ_FN void oz_wall_row_made(const oz_frame *f, uint32_t contact, size_t i) {
     if (!(share > most)) continue;
     most = share;
     row.b = f->d / s, row.plane = k;
-    row.slides = oz_row_slides(f, i, n, u, wall[k].stick), row.sucks = oz_row_sucks(f, i);
+    row.slides = oz_row_slides(f, i, n, u, wall[k].stick, start), row.sucks = oz_row_sucks(f, i);
     for (int a = 0; a < 3; a++) row.w[a] = share * n[a], row.goal[a] = row.b * u[a];
   }
   if (f->has_boundary) oz_points_made(f, contact, i, &row);

@@ -40,27 +40,47 @@ OZ_FN float oz_row_sucks(const oz_frame *f, size_t i) {
   return 1.0f / (1.0f + oz_maxf(thin, 0.0f));
 }
 
-/* 0 where a wall holds the particle along its normal too: one that leaves it, and thick fluid of
- * brief memory in both directions, because the side of the pull is known only with the stress. A
- * longer memory lets fluid rebound, and a paste without one stays as it is, but for a sticky wall;
- * solids leave freely. */
-OZ_FN float oz_row_slides(const oz_frame *f, size_t i, const float n[3], const float u[3],
-                          float stick) {
-  const float *v = f->u + 4 * i, rel[3] = {v[0] - u[0], v[1] - u[1], v[2] - u[2]};
-  const float memory = oz_relaxation_time_of(f, (uint32_t)i);
-  const int sticks = stick > 0.0f,
-            keeps = memory > 0.0f ||
-                    (sticks && f->has_yield && f->matter[f->material[i]].yield_stress > 0.0f);
-  const int thick =
-      keeps && memory < (sticks ? OZ_SOLID_TIME : OZ_BRIEF_TIME) && oz_row_sucks(f, i) > 0.5f;
-  return (oz_dot3f(rel, n) > 0.0f && !oz_row_solid(f, i)) || thick ? 0.0f : 1.0f;
-}
-
 /* Support across a wall of normal n, from K over that of a lattice: 0.5 next to a wall, 0.33 at an
  * edge, 0 in a single layer. */
 OZ_FN float oz_row_across(const float K[6], const float n[3]) {
   return n[0] * (K[0] * n[0] + 2.0f * (K[3] * n[1] + K[4] * n[2])) +
          n[1] * (K[1] * n[1] + 2.0f * K[5] * n[2]) + K[2] * n[2] * n[2];
+}
+
+/* d: fluid rests at half a separation; between a wall and a layer further off that is pressed
+ * towards it there is air, which gives way. Thick fluid would stop there, since its row resists in
+ * both directions. apart: speed away from the wall; pressed: stress across it, of any unit. */
+#define OZ_ROW_RESTS 0.55f
+OZ_FN int oz_row_lands(const oz_frame *f, float start, float apart, float pressed) {
+  return start > OZ_ROW_RESTS * f->d && apart <= 0.0f && pressed >= 0.0f;
+}
+
+/* Stress across a wall of normal n that a particle with a memory has kept of the last substep,
+ * above 0 where it presses: a pure number. */
+OZ_FN float oz_row_kept(const oz_frame *f, size_t i, const float n[3]) {
+  const float tau = oz_relaxation_time_of(f, (uint32_t)i);
+  float q[6];
+  for (size_t c = 0; c < 6; c++) q[c] = f->q[c * f->stride + i];
+  const float pull = oz_row_across(q, n) - (1.0f / 3.0f) * (q[0] + q[1] + q[2]),
+              pressure = f->pressure ? f->pressure[i] : 0.0f;
+  return pressure / oz_pressure_unit(f) - pull * (tau + f->dt) / (tau * f->a[i]);
+}
+
+/* 0 where a wall holds the particle along its normal too: one that leaves it, and thick fluid of
+ * brief memory in both directions, because the side of the pull is known only with the stress, but
+ * for a layer that lands. A longer memory lets fluid rebound, and a paste without one stays as it
+ * is, but for a sticky wall; solids leave freely. */
+OZ_FN float oz_row_slides(const oz_frame *f, size_t i, const float n[3], const float u[3],
+                          float stick, float start) {
+  const float *v = f->u + 4 * i, rel[3] = {v[0] - u[0], v[1] - u[1], v[2] - u[2]};
+  const float memory = oz_relaxation_time_of(f, (uint32_t)i), apart = oz_dot3f(rel, n);
+  const int sticks = stick > 0.0f, remembers = memory > 0.0f,
+            keeps = remembers ||
+                    (sticks && f->has_yield && f->matter[f->material[i]].yield_stress > 0.0f),
+            thick = keeps && memory < (sticks ? OZ_SOLID_TIME : OZ_BRIEF_TIME) &&
+                    oz_row_sucks(f, i) > 0.5f &&
+                    !(remembers && oz_row_lands(f, start, apart, oz_row_kept(f, i, n)));
+  return (apart > 0.0f && !oz_row_solid(f, i)) || thick ? 0.0f : 1.0f;
 }
 
 /* 0 in a film of one layer, 1 in fluid that is deep. across: as above. */
@@ -144,8 +164,10 @@ OZ_FN int oz_row_coats(const oz_frame *f, uint32_t i, const oz_wall *w, float st
                       oz_first(lam.s[3]), oz_first(lam.s[4]), oz_first(lam.s[5])},
               now = tau > OZ_LEAST_MEMORY ? (tau + f->dt) / tau : 1.0f,
               bears = layer * (tau > 0.0f ? OZ_WALL_BEARS : OZ_WALL_BEARS_PASTE),
-              most = bears + w->stick * f->d * oz_density_of(f, i);
-  return -now * oz_row_across(s, w->n) * oz_pressure_unit(f) < most;
+              most = bears + w->stick * f->d * oz_density_of(f, i),
+              pressed = oz_row_across(s, w->n);
+  return -now * pressed * oz_pressure_unit(f) < most &&
+         !oz_row_lands(f, start, -oz_dot3f(w->n, rel), pressed);
 }
 
 /* The rows of consecutive particles; zero where there is none. */

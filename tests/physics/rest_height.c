@@ -82,4 +82,39 @@ OZ_CASE(a_block_too_thick_to_flow_keeps_its_height) {
   }
 }
 
+/* d: mean height of the lowest layer of a thick block, half a second after it was dropped from 3.4
+ * separations. */
+static double lands(uint32_t substeps) {
+  enum { EDGE = 8, ALL = EDGE * EDGE * EDGE };
+  static const uint32_t size[3] = {EDGE, EDGE, EDGE};
+  static float x[ALL][3];
+  const float apart = 0.004f;
+  ooze_solver *s = counted_solver(apart, substeps, 0, 0);
+  ooze_material m;
+  uint32_t index, lowest = 0;
+  double sum = 0.0;
+  ooze_material_default(&m);
+  m.viscosity = 1000.0f;
+  CHECK_OK(ooze_material_add(s, &m, &index), s);
+  default_floor(s);
+  lattice_on_floor(x, size, apart);
+  for (uint32_t i = 0; i < ALL; ++i) x[i][1] += 3.4f * apart;
+  add_particles(s, index, ALL, (const float(*)[3])x);
+  for (int f = 0; f < 12; ++f) CHECK_OK(ooze_step(s, 1.0 / 24.0), s);
+  CHECK_OK(ooze_attribute_read(s, OOZE_POSITION, 0, ALL, 0, x), s);
+  ooze_solver_destroy(s);
+  for (uint32_t i = 0; i < ALL; ++i)
+    if (x[i][1] < 1.2f * apart) ++lowest, sum += (double)x[i][1] / (double)apart;
+  CHECK(lowest >= EDGE * EDGE, "%u particles are next to the floor", (unsigned)lowest);
+  return sum / lowest;
+}
+
+OZ_CASE(thick_blocks_land_on_their_floor) {
+  const double few = lands(8), more = lands(16), many = lands(32);
+  printf("lowest layer with 8, 16 and 32 substeps: %.3f %.3f %.3f\n", few, more, many);
+  CHECK_NEAR(few, 0.5, 0.1, "a layer rests at half a separation; its particles differ by 0.1");
+  CHECK_NEAR(more, 0.5, 0.1, "the same: 0.64 where the row resists the air below");
+  CHECK_NEAR(many, 0.5, 0.1, "the same: 0.92");
+}
+
 OZ_TEST_MAIN()
