@@ -19,6 +19,23 @@ typedef struct impact {
   double shrunk;                           /* from the widest so far, at most */
 } impact;
 
+/* m: mean diameter of the rim, of the outermost particle in each of 32 sectors around the axis,
+ * with half a particle on either side. The published width is that of a body of revolution; the
+ * extent along two axes is told by four particles, of which one that strays is a quarter. */
+static double rim_width(const kit *k) {
+  enum { SECTORS = 32 };
+  double centre[2] = {0.0, 0.0}, reach[SECTORS] = {0.0}, sum = 0.0;
+  for (uint32_t i = 0; i < k->count; ++i)
+    for (int c = 0; c < 2; ++c) centre[c] += (double)k->x[i][2 * c] / k->count;
+  for (uint32_t i = 0; i < k->count; ++i) {
+    const double x = (double)k->x[i][0] - centre[0], z = (double)k->x[i][2] - centre[1];
+    const int sector = (int)((atan2(z, x) / (2.0 * MEASURE_PI) + 0.5) * SECTORS) % SECTORS;
+    reach[sector] = fmax(reach[sector], sqrt(x * x + z * z));
+  }
+  for (int s = 0; s < SECTORS; ++s) sum += reach[s];
+  return 2.0 * sum / SECTORS + k->separation;
+}
+
 /* `curve` may be NULL. */
 static int hits(verify *v, double across, double memory, uint32_t substeps, const char *curve,
                 impact *out) {
@@ -46,7 +63,7 @@ static int hits(verify *v, double across, double memory, uint32_t substeps, cons
   for (int f = 1; kit_good(&k) && f <= 48; ++f) {
     kit_step(&k, frame, substeps);
     kit_read(&k);
-    const double w = ((kit_extent(&k, 0) + kit_extent(&k, 2)) * 0.5 + d) / D, T = f * 0.1;
+    const double w = rim_width(&k) / D, T = f * 0.1;
     while (next < sizeof table / sizeof *table && T >= table[next][0]) {
       const double at = w + (before - w) * (T - table[next][0]) / 0.1;
       if (curve) verify_point(v, curve, table[next][0], at, table[next][1]);
