@@ -8,6 +8,8 @@
 
 /* cosine: normals of entry and nearest face with a smaller product are different faces */
 #define OZ_WALL_ENTRY 0.7f
+/* squared sine: planes closer to parallel than 18 degrees do not meet within reach */
+#define OZ_WALL_PARALLEL 0.1f
 
 /* m: a plane further than this from the predicted position of a particle matters neither for
  * density nor for contact: h, and one separation for the correction by the solve. The backend
@@ -143,6 +145,55 @@ OZ_FN void oz_wall_plane(const oz_frame *f, const oz_collider *c, uint32_t colli
   oz_wall_offer(wall, rank, count, f->contact_planes, &w, face->dist + np);
 }
 
+/* True if the solid of plane w lies between the place `from` and plane b: b cannot be reached there
+ * without passing w. The way leads to where a particle touches b, or both where the normal's foot
+ * is behind w, as at the bottom of a ramp. flat: the caller knows that no collider is curved. */
+OZ_FN int oz_wall_between(const oz_frame *f, const oz_wall *w, const oz_wall *b, float dw, float db,
+                          const float from[3], int flat) {
+  const oz_collider *c = f->collider + w->collider;
+  const float cosine = oz_dot3f(w->n, b->n), rest = 1.0f - cosine * cosine,
+              out = oz_maxf(f->wall_gap - dw, 0.0f), /* what is within w begins outside of it */
+      down = db + out * cosine - f->wall_gap;
+  float start[3], end[3], behind = f->wall_gap - (dw + out - down * cosine);
+  if (!(down > 0.0f)) return 0;
+  if (!(behind > 0.0f)) behind = 0.0f;
+  const int meet = rest > OZ_WALL_PARALLEL;
+  if (flat || oz_is_flat(c)) return !meet && behind > f->wall_gap;
+  for (int a = 0; a < 3; a++) {
+    start[a] = from[a] + out * w->n[a];
+    end[a] = start[a] - down * b->n[a];
+    if (meet) end[a] += behind / rest * (w->n[a] - cosine * b->n[a]);
+  }
+  float near[3], far[3];
+  oz_face face;
+  oz_pose_in(c->p1, c->q1, start, near);
+  oz_pose_in(c->p1, c->q1, end, far);
+  oz_collider_face(f, c, near, OZ_FAR, &face);
+  return face.dist > 0.0f && oz_trace(f, c, near, far, &face, 1e-3f * f->d) <= 1.0f;
+}
+
+/* Drops planes behind the solid of a nearer one, from where the particle starts and from where it
+ * is predicted. Held at both it would be drawn through the nearer: 16 of 1372 particles of jelly
+ * that falls into a bowl passed its bottom, 2.5 separations thick, while it stood on a table. */
+OZ_FN uint32_t oz_wall_reachable(const oz_frame *f, oz_wall *wall, float *rank, uint32_t count,
+                                 const float x[3], const float p[3], int flat) {
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < count; k++) {
+    const oz_wall b = wall[k];
+    int hidden = 0;
+    for (uint32_t m = 0; m < kept && !hidden; m++) {
+      const oz_wall *w = wall + m;
+      if (w->collider == b.collider) continue;
+      hidden = oz_wall_between(f, w, &b, w->s, b.s, x, flat) &&
+               oz_wall_between(f, w, &b, rank[m], rank[k], p, flat);
+    }
+    if (hidden) continue;
+    wall[kept] = b;
+    rank[kept++] = rank[k];
+  }
+  return kept;
+}
+
 /* i: the contact's particle; flat: the caller knows that no collider is curved. */
 OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t contact, size_t i, int flat) {
   const float *own = f->x + 4 * i, *end = f->p + 4 * i, x[3] = {own[0], own[1], own[2]},
@@ -193,7 +244,7 @@ OZ_FN void oz_wall_planes_of(const oz_frame *f, uint32_t contact, size_t i, int 
     else if (face.dist < OZ_FAR)
       oz_wall_plane(f, c, k, b, &face, x, p, reach, wall, rank, &count);
   }
-  f->wall_planes[contact] = count;
+  f->wall_planes[contact] = oz_wall_reachable(f, wall, rank, count, x, p, flat);
 }
 
 OZ_FN void oz_wall_planes_item(const oz_frame *f, uint32_t contact) {

@@ -36,8 +36,8 @@ OZ_CASE(a_cup_has_a_floor_and_a_side) {
 
 OZ_CASE(the_nearest_walls_are_kept) {
   world *w = make(1, 4);
-  for (uint32_t k = 0; k < 4; k++) { /* four floors one above the other, highest in the middle */
-    static const float height[4] = {-0.5f, 0.1f, -0.2f, 0.3f};
+  for (uint32_t k = 0; k < 4; k++) { /* four floors within a quarter separation, highest last */
+    static const float height[4] = {0.1f, 0.2f, 0.15f, 0.3f};
     w->c[k].p0[1] = w->c[k].p1[1] = height[k] * D;
   }
   put(w, 0, 0.0f, 0.4f * D, 0.0f);
@@ -48,6 +48,44 @@ OZ_CASE(the_nearest_walls_are_kept) {
   CHECK_EQ(w->wall[2].collider, 2);
 }
 
+OZ_CASE(a_wall_behind_another_is_out_of_reach) {
+  /* a slab a separation thick on a table, or 0.9 separations above one: only who is beside the
+   * slab, or past its edge, can reach the table */
+  for (int gap = 0; gap < 2; gap++) {
+    const float table = gap ? -1.9f * D : -D;
+    world *w = make(4, 2);
+    box(w, 0, 4.0f * D, 0.5f * D, 4.0f * D, 0);
+    w->c[0].p0[1] = w->c[0].p1[1] = -0.5f * D;
+    w->c[1].p0[1] = w->c[1].p1[1] = table;
+    put(w, 0, 0.0f, 0.5f * D, 0.0f);
+    put(w, 1, 0.0f, 0.5f * D, 0.0f), speed(w, 1, 0.0f, -3.0f * 240.0f * D, 0.0f); /* through both */
+    put(w, 2, 4.2f * D, 0.5f * D, 0.0f);
+    put(w, 3, 4.5f * D, table + 0.5f * D, 0.0f);
+    planes(w);
+    for (uint32_t i = 0; i < 4; i++) {
+      uint32_t on_table = 0, on_slab = 0;
+      for (uint32_t k = 0; k < w->planes[i]; k++) {
+        const oz_wall *wall = w->wall + i * OZ_PLANES + k;
+        on_table += wall->collider == 1, on_slab += wall->collider == 0;
+      }
+      CHECK(on_table == (i > 1), "gap %d, particle %u: %u planes of the table", gap, i, on_table);
+      CHECK(on_slab == 1, "gap %d, particle %u: %u planes of the slab", gap, i, on_slab);
+    }
+  }
+}
+OZ_CASE(a_ramp_does_not_hide_the_floor_at_its_foot) {
+  /* a ramp of 30 degrees on a floor, an obtuse corner: the foot of the perpendicular to the floor
+   * is within the ramp, but the floor can be reached by sliding down */
+  world *w = make(1, 2);
+  box(w, 0, 10.0f * D, 10.0f * D, 10.0f * D, 0);
+  turn_about(w->c[0].q0, 0.0f, 0.0f, 1.0f, -0.5235988f);
+  memcpy(w->c[0].q1, w->c[0].q0, sizeof w->c[0].q0);
+  const float n[2] = {0.5f, 0.8660254f}; /* of the ramp, through the origin */
+  for (int k = 0; k < 2; k++) w->c[0].p0[k] = w->c[0].p1[k] = -10.0f * D * n[k];
+  put(w, 0, 0.5f * D * n[0] - 1.5f * D * n[1], 0.5f * D * n[1] + 1.5f * D * n[0], 0.0f);
+  planes(w);
+  CHECK(w->planes[0] == 2, "%u planes", w->planes[0]);
+}
 OZ_CASE(distance_is_from_the_start_position_to_the_wall_at_its_end) {
   world *w = make(1, 1);
   w->c[0].p1[1] = 0.4f * D; /* a floor that rises */
