@@ -75,7 +75,9 @@ static ooze_result read_collider(oz_reader *r, const char *name, json_t *object)
 
   state->desc.shape = oz_shape_of_solver(&item->shape);
   if (state->desc.shape != OOZE_SHAPE_SDF) return OOZE_OK;
-  if (!(state->desc.voxel > 0.0f)) state->desc.voxel = s->separation;
+  if (!(state->desc.voxel > 0.0f))
+    state->desc.voxel =
+        state->desc.invert ? s->separation : oz_shape_voxel(&item->shape, s->separation);
   /* an open sheet has no inside; a distance would be that of one moment */
   if (item->shell || item->shape.sequence) {
     ooze_sdf_default(&item->sdf);

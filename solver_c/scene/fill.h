@@ -41,6 +41,10 @@ const char *oz_shape_word(oz_shape_kind kind);      /* in a scene */
 const char *oz_shape_keys(oz_shape_kind kind);      /* that give its size, with blanks around */
 /* Bounds of the solid; 0 for planes and unknown shapes. */
 int oz_shape_bounds(const oz_shape *shape, double low[3], double high[3]);
+/* m: thinnest wall; OZ_BEYOND where it is not known: of a revolve and of capsules it is. */
+double oz_shape_thickness(const oz_shape *shape);
+/* m: voxel for such a shape: the separation, or half of the thinnest wall, within 16 MiB. */
+float oz_shape_voxel(const oz_shape *shape, float separation);
 /* As bricks for a collider; free with ooze_sdf_free. */
 ooze_result oz_shape_bricks(const oz_shape *shape, const char *who, float voxel, ooze_sdf *out,
                             ooze_message *why);

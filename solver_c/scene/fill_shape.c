@@ -126,6 +126,91 @@ int oz_shape_bounds(const oz_shape *s, double low[3], double high[3]) {
   return 1;
 }
 
+/* ---- Thickness --------------------------------------------------------------------------- */
+
+/* m: way from p along the unit vector d to the edge from a to b, whose outward normal points along
+ * d more than across: OZ_BEYOND if it is missed. `side`: 1 or -1, the way round the outline goes.
+ */
+static double way_out(const double p[2], const double d[2], const double a[2], const double b[2],
+                      double side) {
+  const double e[2] = {b[0] - a[0], b[1] - a[1]}, r[2] = {a[0] - p[0], a[1] - p[1]},
+               across = d[0] * e[1] - d[1] * e[0], length = sqrt(e[0] * e[0] + e[1] * e[1]);
+  if (!(side * across > 0.5 * length)) return OZ_BEYOND;
+  const double way = (r[0] * e[1] - r[1] * e[0]) / across,
+               at = (r[0] * d[1] - r[1] * d[0]) / across;
+  return way > 1e-6 * length && at >= 0.0 && at <= 1.0 ? way : OZ_BEYOND;
+}
+
+/* Thinnest wall of an outline that turns about the axis: from places along each edge straight
+ * through to one that faces it, or to its image behind the axis. */
+static double revolve_thickness(const oz_shape *s) {
+  enum { PLACES = 3, EDGES = 2048 };
+  const uint32_t n = s->profile_count, step = 1 + n / EDGES;
+  double least = OZ_BEYOND, area = 0.0;
+  for (uint32_t i = 0, j = n - 1; i < n; j = i++)
+    area += (double)s->profile[j][0] * (double)s->profile[i][1] -
+            (double)s->profile[i][0] * (double)s->profile[j][1];
+  const double side = area > 0.0 ? 1.0 : -1.0;
+  for (uint32_t i = 0; i < n; i += step) {
+    const float *from = s->profile[i], *to = s->profile[(i + 1) % n];
+    const double e[2] = {(double)to[0] - (double)from[0], (double)to[1] - (double)from[1]},
+                 length = sqrt(e[0] * e[0] + e[1] * e[1]);
+    if (!(length > 0.0) || (from[0] <= 0.0f && to[0] <= 0.0f)) continue; /* the axis is no wall */
+    const double in[2] = {-side * e[1] / length, side * e[0] / length};
+    for (int k = 1; k <= PLACES; k++) {
+      const double part = k / (PLACES + 1.0),
+                   at[2] = {(double)from[0] + part * e[0], (double)from[1] + part * e[1]};
+      for (uint32_t m = 0, l = n - 1; m < n; l = m++) {
+        const double a[2] = {(double)s->profile[l][0], (double)s->profile[l][1]},
+                     b[2] = {(double)s->profile[m][0], (double)s->profile[m][1]},
+                     image_a[2] = {-a[0], a[1]}, image_b[2] = {-b[0], b[1]};
+        if (a[0] <= 0.0 && b[0] <= 0.0) continue;
+        least = fmin(least, way_out(at, in, a, b, side));
+        least = fmin(least, way_out(at, in, image_b, image_a, side));
+      }
+    }
+  }
+  return least;
+}
+
+double oz_shape_thickness(const oz_shape *s) {
+  double least = OZ_BEYOND;
+  if (s->kind == OZ_SHAPE_REVOLVE) return revolve_thickness(s);
+  for (uint32_t i = 0; s->kind == OZ_SHAPE_CAPSULES && i < s->capsule_count; i++)
+    least = fmin(least, 2.0 * (double)s->capsules[i][6]);
+  return least;
+}
+
+/* m^2, of all pieces, whatever they overlap. */
+static double shape_area(const oz_shape *s) {
+  const double pi = 3.14159265358979;
+  double area = 0.0;
+  for (uint32_t i = 0, j = s->profile_count - 1; i < s->profile_count; j = i++) {
+    const double x = (double)s->profile[i][0] - (double)s->profile[j][0],
+                 y = (double)s->profile[i][1] - (double)s->profile[j][1];
+    area += pi * sqrt(x * x + y * y) * ((double)s->profile[i][0] + (double)s->profile[j][0]);
+  }
+  for (uint32_t i = 0; i < s->capsule_count; i++) {
+    const float *c = s->capsules[i];
+    double length2 = 0.0;
+    for (int k = 0; k < 3; k++) length2 += pow((double)c[3 + k] - (double)c[k], 2.0);
+    area += 2.0 * pi * (double)c[6] * (sqrt(length2) + 2.0 * (double)c[6]);
+  }
+  return area;
+}
+
+/* Bricks of a collider whose voxel is chosen: 16 MiB. */
+#define FITTED_BRICKS 8192.0
+/* Bricks for each that the surface alone would fill: samples reach outside and inside of it. */
+#define BRICKS_A_SIDE 2.5
+
+float oz_shape_voxel(const oz_shape *s, float separation) {
+  const double fits = 0.5 * oz_shape_thickness(s),
+               least = sqrt(shape_area(s) / 64.0 * BRICKS_A_SIDE / FITTED_BRICKS);
+  return fits < (double)separation ? (float)fmin(fmax(fits, least), (double)separation)
+                                   : separation;
+}
+
 /* ---- Bricks ------------------------------------------------------------------------------ */
 
 /* Bricks of one collider, and pieces times blocks looked at: some seconds. Sanitizers are a hundred

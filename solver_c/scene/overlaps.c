@@ -125,6 +125,22 @@ static void tell_open(oz_reader *r, const char *name, double thick) {
   oz_up(r, mark);
 }
 
+/* A wall of known thickness that its samples do not show. */
+static void tell_thin(oz_reader *r, const oz_collider_item *c, const ooze_collider_desc *desc) {
+  const double thick = oz_shape_thickness(&c->shape);
+  if (desc->invert || desc->role != OOZE_ROLE_COLLIDE ||
+      desc->boundary == OOZE_BOUNDARY_PARTICLES || !((double)desc->voxel > 0.501 * thick))
+    return;
+  const size_t mark = oz_down(r, "colliders");
+  oz_down(r, c->name);
+  oz_down(r, "voxel");
+  oz_warn(r,
+          "%.3g m is more than half of the thinnest wall, %.3g m: fluid may leak through it; "
+          "expected a voxel of %.3g m or less, or a thicker wall",
+          (double)desc->voxel, thick, 0.5 * thick);
+  oz_up(r, mark);
+}
+
 /* A mesh's wall as the solver sees it, half a separation behind the surface: it is thin where that
  * is less than a fifth of a separation within the solid. */
 static void check_wall(oz_reader *r, const oz_solids *solids, uint32_t index) {
@@ -134,6 +150,7 @@ static void check_wall(oz_reader *r, const oz_solids *solids, uint32_t index) {
   const ooze_mesh *mesh = &c->shape.mesh;
   const double d = (double)s->separation;
   double all = 0.0, thin = 0.0;
+  tell_thin(r, c, desc);
   if (c->shape.kind != OZ_SHAPE_MESH || c->shell || c->shape.sequence || desc->invert ||
       desc->role != OOZE_ROLE_COLLIDE)
     return;
