@@ -5,6 +5,23 @@
 
 #include <stdlib.h>
 
+/* Points of frames behind the last, which this run leaves as they are. */
+static void tell_later(oz_session *s) {
+  const char *ending = oz_point_endings[s->base->output.points];
+  char path[3600];
+  ooze_message none = {""};
+  int32_t last = s->last;
+  while (ending && last < INT32_MAX &&
+         oz_session_path(s, "points", last + 1, ending, path, sizeof path, &none) == OOZE_OK &&
+         oz_is_file(path, &none) == OOZE_OK)
+    last++;
+  if (last == s->last) return;
+  oz_session_say(s,
+                 "warning: frames %d to %d of an earlier run stay in %s, and a film of the folder "
+                 "would show both; delete them, or give this run a folder of its own",
+                 s->last + 1, last, s->options.folder);
+}
+
 static ooze_result run(oz_session *s) {
   int found = 0;
   OZ_TRY_OK(oz_session_folder_fits(s));
@@ -16,7 +33,10 @@ static ooze_result run(oz_session *s) {
    * without checkpoints. */
   OZ_TRY_OK(oz_session_folders(s));
   OZ_TRY_OK(oz_session_lock(s, 1));
-  if (!found) oz_session_forget(s);
+  if (!found) {
+    oz_session_forget(s);
+    tell_later(s);
+  }
   OZ_TRY_OK(oz_session_write_scene(s));
   s->report.frame = s->frame;
   OZ_TRY_OK(oz_session_capture(s));

@@ -49,6 +49,13 @@ expect 1 '--voxel: 1e-09 m is out of range; expected 1.5e-05 m or more' \
 for range in 3x 3- 3-4x 4-3; do
   expect 1 "--frames: '$range' is no range" "$ooze" render a --frames $range -o nothing.png
 done
+# frames of an earlier run behind the last of this one stay, and are told
+expect 0 '"last_frame":6' "$ooze" run "$small" -o again --frames 1-6 --quiet --json
+expect 0 'warning: frames 3 to 6 of an earlier run stay in again' \
+  "$ooze" run "$small" -o again --frames 1-2 --quiet
+[ -e again/points/small.0006.bgeo.sc ] || fail 'a frame of an earlier run is gone'
+"$ooze" run "$small" -o again --frames 1-8 --quiet --resume >out 2>&1
+grep -q 'earlier run' out && fail 'a run that goes on told of its own frames'
 # no frame and no number dropped without a word
 expect 0 'render: --frames 0-2: there are frames 1 to 8' \
   "$ooze" render a --frames 0-2 -o few.png --size 64x36 --spheres
