@@ -69,6 +69,21 @@ static ooze_result reserve_states(const ooze_scene *s, oz_fill *fill, ooze_messa
   return OOZE_OK;
 }
 
+/* Share of a fluid's room from which it is told: fluids that fill a bowl overlap its wall. */
+#define CUT_TOLD 0.4
+
+static void tell_cut(const oz_fill_host *host, const char *name, uint64_t cut,
+                     const oz_cloud *cloud) {
+  char text[300];
+  if (!host || !host->say) return;
+  snprintf(text, sizeof text,
+           "warning: fluids.%.100s: %llu of %llu particles are left out, since they begin inside "
+           "colliders, "
+           "bodies or other fluids; move one of the two",
+           name, (unsigned long long)cut, (unsigned long long)(cut + cloud->count));
+  host->say(host->user, text);
+}
+
 ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, const oz_fill_host *host,
                               oz_body_fn body, oz_take_fn take, void *user, ooze_message *why) {
   /* where walls hold particles */
@@ -92,6 +107,8 @@ ooze_result oz_scene_fill_all(const ooze_scene *s, uint64_t most, const oz_fill_
                        "%s: fluids.%s: not one particle fits in at a separation of %g m%s", s->file,
                        s->fluids[i].name, (double)s->separation,
                        cut ? ": all its room is taken by colliders or other fluids" : "");
+    if (result == OOZE_OK && cut > CUT_TOLD * (cut + cloud.count))
+      tell_cut(host, f->name, cut, &cloud);
     if (result == OOZE_OK) result = take(user, i, &cloud, why);
     oz_cloud_release(&cloud);
   }

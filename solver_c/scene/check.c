@@ -266,6 +266,8 @@ static ooze_result check_rate(oz_reader *r, uint32_t index) {
   return OOZE_OK;
 }
 
+#define WIDEST 4.0 /* m: lava a hundred metres wide does with 2.5 */
+
 ooze_result oz_check_slips(oz_reader *r) {
   const ooze_scene *s = r->scene;
   double d = (double)s->separation;
@@ -281,6 +283,13 @@ ooze_result oz_check_slips(oz_reader *r) {
   double strength = sqrt((double)(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]));
   if (strength > 100.0)
     oz_warn(r, "%g m/s^2 is %.3g times the Earth's (was it in cm/s^2?)", strength, strength / 9.81);
+  oz_up(r, mark);
+
+  mark = oz_down(r, "solver");
+  oz_down(r, "particle_separation");
+  if (d > WIDEST)
+    oz_warn(r, "%g m makes particles of that size (was it in mm? then %g m, and all sizes too)", d,
+            1e-3 * d);
   oz_up(r, mark);
 
   const double voxel = s->output.voxel > 0.0f ? (double)s->output.voxel : 0.5 * d;

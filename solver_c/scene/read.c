@@ -193,8 +193,13 @@ static const char *type_text(const json_t *value) {
     return "is an object";
   case JSON_ARRAY:
     return "is a list";
-  case JSON_STRING:
-    return "is a text";
+  case JSON_STRING: {
+    const char *text = json_string_value(value);
+    text += *text == '-';
+    return text[0] == '.' && text[1] >= '0' && text[1] <= '9'
+               ? "is a text, since a number needs a digit before its point"
+               : "is a text";
+  }
   case JSON_INTEGER:
   case JSON_REAL:
     return "is a number";

@@ -56,6 +56,19 @@ expect 0 'warning: frames 3 to 6 of an earlier run stay in again' \
 [ -e again/points/small.0006.bgeo.sc ] || fail 'a frame of an earlier run is gone'
 "$ooze" run "$small" -o again --frames 1-8 --quiet --resume >out 2>&1
 grep -q 'earlier run' out && fail 'a run that goes on told of its own frames'
+# a slip of the unit, a fluid half inside a wall, a number without its first digit
+expect 0 'solver.particle_separation: 5 m makes particles of that size (was it in mm?' \
+  "$ooze" info "$small" --set solver.particle_separation=5 --set emitters.tap.radius=12 \
+  --set 'fluids.block.size=[60,60,60]'
+cat >half.json <<'END'
+{"fluids": {"f": {"material": "honey", "shape": "box", "size": [0.1, 0.1, 0.1]}},
+ "solver": {"particle_separation": 0.01},
+ "colliders": {"p": {"shape": "plane"}}, "output": {"frames": [1, 1]}}
+END
+expect 0 'fluids.f: 500 of 1000 particles are left out, since they begin inside colliders' \
+  "$ooze" run half.json -o half --quiet
+expect 2 'is a text, since a number needs a digit before its point' \
+  "$ooze" info "$small" --set solver.particle_separation=.0002
 # no frame and no number dropped without a word
 expect 0 'render: --frames 0-2: there are frames 1 to 8' \
   "$ooze" render a --frames 0-2 -o few.png --size 64x36 --spheres
