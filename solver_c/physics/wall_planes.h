@@ -152,7 +152,7 @@ OZ_FN int oz_wall_between(const oz_frame *f, const oz_wall *w, const oz_wall *b,
                           const float from[3], int flat) {
   const oz_collider *c = f->collider + w->collider;
   const float cosine = oz_dot3f(w->n, b->n), rest = 1.0f - cosine * cosine,
-              out = oz_maxf(f->wall_gap - dw, 0.0f), /* what is within w begins outside of it */
+              out = oz_maxf(f->wall_gap - dw, 0.0f), /* a place within w is moved out first */
       down = db + out * cosine - f->wall_gap;
   float start[3], end[3], behind = f->wall_gap - (dw + out - down * cosine);
   if (!(down > 0.0f)) return 0;

@@ -49,7 +49,7 @@ OZ_CASE(the_nearest_walls_are_kept) {
 }
 
 OZ_CASE(a_wall_behind_another_is_out_of_reach) {
-  /* a slab a separation thick on a table, or 0.9 separations above one: only who is beside the
+  /* a slab a separation thick on a table, or 0.9 separations above one: only a particle beside the
    * slab, or past its edge, can reach the table */
   for (int gap = 0; gap < 2; gap++) {
     const float table = gap ? -1.9f * D : -D;

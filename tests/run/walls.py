@@ -53,8 +53,8 @@ for below in (-0.01, -0.011):
     check(len(fallen) > 1000 and through == 0, "table at %g m: %d of %d particles are below the "
           "bowl's bottom" % (below, through, len(fallen)))
 
-# A glass of 2 mm at a separation of 5 mm: its own voxel is half of that. The separation as its voxel
-# leaks (175 of 3222 particles by frame 36), and is told.
+# A glass of 2 mm at a separation of 5 mm: its own voxel is half of that. The separation as its
+# voxel leaks (175 of 3222 particles by frame 36), and is told.
 GLASS = [[0, 0], [0.05, 0], [0.05, 0.12], [0.048, 0.12], [0.048, 0.002], [0, 0.002]]
 for voxel, warned in ((None, False), (0.001, False), (0.005, True)):
     glass = {"shape": "revolve", "profile": GLASS}
