@@ -29,7 +29,7 @@ typedef struct oz_collider_slot {
   uint32_t brick_first;         /* in oz_colliders.key and values; desc.brick_count of them */
   ooze_collider_desc desc;      /* rotations of unit length, bricks NULL */
   float reach;                  /* m: bounding radius about the pose's position; 0: unbounded */
-  float size;                   /* m: the same of its surface, which a container has, too; 0: plane */
+  float size;                   /* m: the same of its surface, a container's too; 0: plane */
   double impulse[3], turn[3];   /* N s and N m s taken up so far in this step */
   float force[3], torque[3];    /* means over the last whole step */
   oz_friction_map friction_map; /* friction and stick from place to place */

@@ -52,7 +52,7 @@
 #define OZ_SHIFT_HALF 0.60f
 
 /* Yield stresses up to which a paste is not shifted, since it may rest, and how many more until it
- * is as what flows */
+ * is shifted as a flowing one */
 #define OZ_SHIFT_YIELDS 1.75f
 #define OZ_SHIFT_YIELDS_FLANK 0.25f
 
