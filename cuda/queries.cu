@@ -1,7 +1,6 @@
 /* Questions about all particles after a substep, answered on the device without a download: loads
- * on the walls, the greatest speed, columns, statistics, extremes,
- * particles within a box. SPDX-License-Identifier:
- * Apache-2.0 */
+ * on the walls, the greatest speed, columns, statistics, extremes, particles within a box.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "cuda/mailbox.h"
 
 #include "physics/lanes.h"
